@@ -1,0 +1,105 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Read from the inside out: the order of targets is the architecture. Arrows
+// (dependencies) point inward; CI checks the imports (Tests/ArchitectureTests).
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  // A nonisolated async function stays on its caller's executor: one thread in the daemon.
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A C library: `module.modulemap` + `shim.h`, nothing else.
+func library(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+}
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies,
+    swiftSettings: strict + [
+      // Pause points at which a test kills the daemon exist in debug builds alone.
+      .define("PAUSE_POINTS", .when(configuration: .debug))
+    ])
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "linkd",
+  products: [
+    .library(name: "LinkdClient", targets: ["LinkdClient"]),
+    .executable(name: "linkd", targets: ["linkd"]),
+    .executable(name: "linkctl", targets: ["linkctl"]),
+    .executable(name: "auth-emulator", targets: ["auth-emulator"]),
+  ],
+  targets: [
+    // Ring 0: one C library each, and the loop that everything waits in.
+    library("CLinux"),
+    library("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
+    library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+    library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    target("EventLoop", ["CLinux"]),
+
+    // Ring 1: the nouns of sign-in. No I/O, no C.
+    target("AuthCore"),
+    target("AppConfiguration", ["AuthCore"]),
+    target("Texts"),
+
+    // Ring 2: pure flow machines.
+    target("LinkHandler", ["AuthCore"]),
+    target("PhoneVerification", ["AuthCore"]),
+
+    // Ring 3: adapters that own one C library or one service each.
+    target("DBus", ["CDBus", "EventLoop"]),
+    target("Crypto", ["AuthCore", "CCrypto"]),
+    target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
+    target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
+    target("Desktop", ["AuthCore", "DBus"]),
+    target("Callers", ["AuthCore", "DBus"]),
+    target("Keyring", ["AuthCore", "DBus"]),
+    target("LinkdClient", ["AuthCore", "DBus"]),
+
+    // Ring 4: programs that wire.
+    program(
+      "linkd",
+      [
+        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
+        "DBus", "Crypto", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
+      ]),
+    program("linkctl", ["AuthCore", "Texts", "DBus", "EventLoop", "LinkdClient"]),
+    target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD", "CCrypto"]),
+    program("auth-emulator", ["AuthEmulator"]),
+
+    // Tests.
+    tests("ArchitectureTests", []),
+    tests("EventLoopTests", ["EventLoop"]),
+    tests("AuthCoreTests", ["AuthCore"]),
+    tests("AppConfigurationTests", ["AppConfiguration", "AuthCore"]),
+    tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
+    tests("PhoneVerificationTests", ["PhoneVerification"]),
+    tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
+    tests("CryptoTests", ["Crypto", "AuthCore"]),
+    tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
+    tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
+    tests("DesktopTests", ["Desktop", "AuthCore", "TestSupport"]),
+    tests("CallersTests", ["Callers", "TestSupport"]),
+    tests("KeyringTests", ["Keyring", "AuthCore", "TestSupport"]),
+    tests("AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"]),
+    tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
