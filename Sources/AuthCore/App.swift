@@ -1,0 +1,246 @@
+/// An app's short name on this machine: `[a-z][a-z0-9-]{0,62}` (D-Bus contract: App).
+public struct AppID: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The name itself.
+  public let value: String
+
+  /// Nil unless `value` matches `[a-z][a-z0-9-]{0,62}`.
+  public init?(_ value: String) {
+    let bytes = value.utf8
+    guard let first = bytes.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= first, bytes.count <= 63 else { return nil }
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): continue
+      default: return nil
+      }
+    }
+    self.value = value
+  }
+
+  /// The name itself.
+  public var description: String { value }
+  /// The order of the names' bytes.
+  public static func < (a: AppID, b: AppID) -> Bool { a.value < b.value }
+}
+
+/// Host and port of an emulator, as in `FIREBASE_AUTH_EMULATOR_HOST`: `127.0.0.1:9099`, `[::1]:9099`.
+public struct EmulatorAddress: Sendable, Hashable, CustomStringConvertible {
+  /// Lower case, without brackets.
+  public let host: String
+  /// 1…65535.
+  public let port: UInt16
+
+  /// Nil unless `text` is `host:port` or `[ipv6]:port` with no user info, path or scheme.
+  public init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+      return nil
+    }
+    var host = text[..<colon].lowercased()
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = String(host.dropFirst().dropLast())
+      guard host.contains(":"), host.utf8.allSatisfy({ Self.isHexDigit($0) || $0 == UInt8(ascii: ":") }) else {
+        return nil
+      }
+    } else {
+      guard !host.isEmpty, host.utf8.allSatisfy(Self.isHostByte) else { return nil }
+    }
+    self.host = host
+    self.port = port
+  }
+
+  /// Whether the address can only be this machine: `localhost`, 127.0.0.0/8 in dotted form, `::1`.
+  public var isLoopback: Bool {
+    if host == "localhost" || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// `host:port`, an IPv6 address in brackets.
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+  private static func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+    default: false
+    }
+  }
+
+  private static func isHostByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"),
+      UInt8(ascii: "."):
+      true
+    default: false
+    }
+  }
+}
+
+/// Where an app's accounts live. Sessions and flows are keyed by app *and* backend; nothing crosses.
+public enum Backend: Sendable, Hashable, CustomStringConvertible {
+  case production
+  case emulator(EmulatorAddress)
+
+  /// The address of the emulator; nil in production.
+  public var emulator: EmulatorAddress? { if case .emulator(let address) = self { address } else { nil } }
+
+  /// `production`, or the emulator's `host:port`: the form in which it's stored.
+  public var description: String {
+    switch self {
+    case .production: "production"
+    case .emulator(let address): address.description
+    }
+  }
+
+  /// Reads what `description` wrote.
+  public init?(_ text: String) {
+    if text == "production" {
+      self = .production
+    } else if let address = EmulatorAddress(text) {
+      self = .emulator(address)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// Whose session it is: one app at one backend.
+public struct SessionKey: Sendable, Hashable {
+  /// The app.
+  public var app: AppID
+  /// Where its accounts live.
+  public var backend: Backend
+
+  /// A key of `app` at `backend`.
+  public init(app: AppID, backend: Backend) {
+    self.app = app
+    self.backend = backend
+  }
+}
+
+/// How a mailed link gets on from the browser to linkd (behaviour: How a mail's link reaches linkd).
+public enum ContinueMode: String, Sendable, Hashable { case bridge, loopback, paste }
+
+/// A Firebase project as one desktop app uses it: what its file under `apps.d` says.
+public struct App: Sendable, Hashable {
+  public var id: AppID
+  public var displayName: String
+  public var projectID: String
+  /// The key the Firebase console gives; public by design, it only names the project.
+  public var apiKey: String
+  /// `GOOGLE_APP_ID`, e.g. `1:123:web:abc`; empty when unknown.
+  public var appID: String
+  /// The OAuth client id of the project, `….apps.googleusercontent.com`.
+  public var clientID: String?
+  /// Host of the Firebase handler and action pages, lower case.
+  public var authDomain: String
+  /// Further hosts that serve this app's links: hosting domains, custom domains, old Dynamic Links domains; lower case.
+  public var linkDomains: [String]
+  /// The schemes the app's file lists, lower case.
+  public var schemes: [String]
+  public var continueMode: ContinueMode
+  /// Where Firebase's action page sends the browser. Nil: the emulator's own page, or none.
+  public var continueURL: String?
+  public var continueHosts: [String]
+  /// Port of the loopback continue page; 0 where none is configured.
+  public var loopbackPort: UInt16
+  public var bundleID: String?
+  public var sendBundleHeader: Bool
+  public var emulator: EmulatorAddress?
+  public var allowRemoteEmulator: Bool
+  public var tenantID: String?
+  /// BCP 47, e.g. `de`; nil: the daemon's.
+  public var languageCode: String?
+  /// Sandboxed apps that may see this app: `flatpak:com.example.App`, `snap:example`.
+  public var allowedClients: [String]
+  public var options: AppOptions
+  /// In the order of the buttons.
+  public var providers: [Provider]
+
+  /// An app with the defaults of the configuration page; `authDomain` defaults to `<project>.firebaseapp.com`.
+  public init(id: AppID, projectID: String, apiKey: String) {
+    self.id = id
+    self.projectID = projectID
+    self.apiKey = apiKey
+    displayName = id.value
+    appID = ""
+    authDomain = "\(projectID).firebaseapp.com"
+    linkDomains = []
+    schemes = []
+    continueMode = .bridge
+    continueHosts = []
+    loopbackPort = 0
+    sendBundleHeader = false
+    allowRemoteEmulator = false
+    allowedClients = []
+    options = AppOptions()
+    providers = []
+  }
+
+  /// The backend its file names.
+  public var backend: Backend { emulator.map(Backend.emulator) ?? .production }
+
+  /// Every scheme whose URLs belong to this app: its own, the reversed client id, and the encoded app id
+  /// (identity-toolkit 4.2). Lower case, without repetition, in the order of preference for URLs that linkd makes.
+  public var callbackSchemes: [String] {
+    var all = schemes
+    if let reversed = reversedClientID { all.append(reversed) }
+    if !appID.isEmpty { all.append(Self.encodedAppID(appID)) }
+    var seen = Set<String>()
+    return all.filter { seen.insert($0).inserted }
+  }
+
+  /// `com.googleusercontent.apps.123` for the client id `123.apps.googleusercontent.com`, lower case.
+  public var reversedClientID: String? {
+    clientID.map { $0.lowercased().split(separator: ".").reversed().joined(separator: ".") }
+  }
+
+  private static func encodedAppID(_ appID: String) -> String {
+    "app-" + String(appID.lowercased().map { $0 == ":" ? "-" : $0 })
+  }
+}
+
+/// The `options` of an app's file.
+public struct AppOptions: Sendable, Hashable {
+  public var autoUpgradeAnonymous = false
+  public var mfaEnabled = false
+  public var allowedSecondFactors: [String] = ["phone", "totp"]
+  public var mfaIssuer: String?
+  /// A sign-in link counts only on the machine that asked for it.
+  public var forceSameDevice = false
+  public var legacyRecovery = false
+  public var keepProviderTokens = false
+  public var termsOfServiceURL: String?
+  public var privacyPolicyURL: String?
+  public var logo: String?
+  /// Folder with the app's own text catalogues.
+  public var strings: String?
+
+  /// All at their defaults.
+  public init() {}
+}
+
+/// One way to sign in, with the button that offers it.
+public struct Provider: Sendable, Hashable {
+  /// What stands behind a button.
+  public enum Kind: String, Sendable, Hashable {
+    case emailLink = "email-link"
+    case password, phone, anonymous, oauth, oidc, saml
+  }
+
+  /// `emailLink`, `password`, `phone`, `anonymous`, or a provider id: `google.com`, `oidc.line`.
+  public var id: String
+  public var kind: Kind
+  public var displayName: String
+  public var label: String?
+  public var icon: String?
+  /// `#rrggbb`.
+  public var backgroundColor: String?
+  /// `#rrggbb`.
+  public var foregroundColor: String?
+
+  /// A provider without decoration.
+  public init(id: String, kind: Kind, displayName: String) {
+    self.id = id
+    self.kind = kind
+    self.displayName = displayName
+  }
+}

@@ -1,0 +1,232 @@
+/// What a link is for. The raw value is the D-Bus word (D-Bus contract: Links.CanHandle).
+public enum LinkKind: String, Sendable, Hashable, CaseIterable {
+  case emailSignIn, passwordReset, verifyEmail, recoverEmail, verifyAndChangeEmail, revertSecondFactor
+  case oauthRedirect, appVerification
+  case none
+}
+
+/// A wrapper around a link, as named in `via`.
+public enum LinkWrapper: String, Sendable, Hashable {
+  case customScheme, hostingLink, dynamicLink, safelinks, google, proofpoint
+}
+
+/// Why a URL isn't handled. The raw value is the D-Bus word.
+public enum LinkRejectionReason: String, Sendable, Hashable, CaseIterable {
+  // Not ours: silent for the person, exit 3.
+  case unsupportedScheme, untrustedHost, insecureScheme, userinfo, notAuthLink, apiKeyMismatch, noPendingRequest
+  case opaqueWrapper, ambiguousApp
+  // Broken, but recognisable: the person is told, exit 65.
+  case malformed, controlCharacter, tooLong, nestingTooDeep, duplicateParameter, missingMode, unknownMode
+  case missingOobCode, missingDeepLink, unknownAuthType
+
+  /// Exit code of `linkctl open` and `can-handle` (cli-and-config: Exit codes).
+  public var exitCode: Int32 {
+    switch self {
+    case .unsupportedScheme, .untrustedHost, .insecureScheme, .userinfo, .notAuthLink, .apiKeyMismatch,
+      .noPendingRequest, .opaqueWrapper, .ambiguousApp:
+      3
+    case .malformed, .controlCharacter, .tooLong, .nestingTooDeep, .duplicateParameter, .missingMode, .unknownMode,
+      .missingOobCode, .missingDeepLink, .unknownAuthType:
+      65
+    }
+  }
+}
+
+/// A URL that linkd doesn't handle, and why.
+public struct LinkRejection: Error, Sendable, Hashable {
+  public var reason: LinkRejectionReason
+  /// Name of the parameter that stood twice with different values.
+  public var parameter: String?
+  /// Wrappers taken off before the fault showed, outermost first.
+  public var via: [LinkWrapper]
+  /// The apps in whose own scheme the URL is, when it isn't an auth link: `Unhandled` is for them.
+  public var schemeOwners: [AppID]
+  /// The URL's scheme, lower case, where it has one.
+  public var scheme: String?
+
+  /// A rejection for `reason` alone.
+  public init(
+    _ reason: LinkRejectionReason, parameter: String? = nil, via: [LinkWrapper] = [], schemeOwners: [AppID] = [],
+    scheme: String? = nil
+  ) {
+    self.reason = reason
+    self.parameter = parameter
+    self.via = via
+    self.schemeOwners = schemeOwners
+    self.scheme = scheme
+  }
+}
+
+/// An email action link (identity-toolkit 5): the shapes of behaviour, Links 3.
+public struct ActionLink: Sendable, Hashable {
+  /// Never `oauthRedirect`, `appVerification` or `none`.
+  public var kind: LinkKind
+  /// The link's own word: `signIn`, `resetPassword`, …
+  public var mode: String
+  public var oobCode: Secret<String>
+  /// Nil where absent or blank: the app's own counts.
+  public var apiKey: String?
+  /// Nil where absent, or dropped because it isn't http(s).
+  public var continueURL: String?
+  public var continueURLRejected: Bool
+  /// Whether the continue URL's host is one of the app's.
+  public var continueURLTrusted: Bool
+  public var language: String?
+  public var tenantID: String?
+  /// The `ui_*` parameters (behaviour: Links 9).
+  public var hints: LinkHints
+
+  /// Every field by name.
+  public init(
+    kind: LinkKind, mode: String, oobCode: Secret<String>, apiKey: String? = nil, continueURL: String? = nil,
+    continueURLRejected: Bool = false, continueURLTrusted: Bool = false, language: String? = nil,
+    tenantID: String? = nil, hints: LinkHints = LinkHints()
+  ) {
+    self.kind = kind
+    self.mode = mode
+    self.oobCode = oobCode
+    self.apiKey = apiKey
+    self.continueURL = continueURL
+    self.continueURLRejected = continueURLRejected
+    self.continueURLTrusted = continueURLTrusted
+    self.language = language
+    self.tenantID = tenantID
+    self.hints = hints
+  }
+}
+
+/// What FirebaseUI and linkd write into the continue URL. Nothing here is believed; it only finds the row.
+public struct LinkHints: Sendable, Hashable {
+  /// `ui_sid`: linkd's link token, or another FirebaseUI's session id.
+  public var sessionID: Secret<String>?
+  /// `ui_auid`: uid of the guest who asked for the mail.
+  public var anonymousUID: String?
+  /// `ui_sd`: only the same device may finish.
+  public var sameDevice: Bool
+  /// `ui_pid`: provider to link after the sign-in.
+  public var providerID: String?
+
+  /// No hints, or the given ones.
+  public init(
+    sessionID: Secret<String>? = nil, anonymousUID: String? = nil, sameDevice: Bool = false, providerID: String? = nil
+  ) {
+    self.sessionID = sessionID
+    self.anonymousUID = anonymousUID
+    self.sameDevice = sameDevice
+    self.providerID = providerID
+  }
+}
+
+/// A redirect of an own-client OAuth flow, by scheme or loopback (RFC 6749 4.1.2, RFC 9207), or of the Firebase handler.
+public struct OAuthRedirect: Sendable, Hashable {
+  /// What came back.
+  public enum Response: Sendable, Hashable {
+    /// `?code=…&state=…`; also a fragment with ready tokens, which are recognised and never used.
+    case own(OwnClientResponse)
+    /// `<scheme>://firebaseauth/link?deep_link_id=…authType=signInWithRedirect` (identity-toolkit 4.6).
+    case handler(HandlerResponse)
+  }
+  public var response: Response
+  /// Recognised, but it must not proceed: `missingCode`, `missingState`, `ambiguousResponse`, …
+  public var reject: String?
+
+  /// A redirect with what it says.
+  public init(response: Response, reject: String? = nil) {
+    self.response = response
+    self.reject = reject
+  }
+
+  /// The parameters of RFC 6749 4.1.2 and 4.1.2.1.
+  public struct OwnClientResponse: Sendable, Hashable {
+    public var code: Secret<String>?
+    public var state: Secret<String>?
+    public var error: String?
+    public var errorDescription: String?
+    public var issuer: String?
+    public var idToken: Secret<String>?
+    public var accessToken: Secret<String>?
+    /// True where the parameters came in the fragment.
+    public var isFragment: Bool
+
+    /// Nothing but the mode.
+    public init(isFragment: Bool = false) { self.isFragment = isFragment }
+  }
+
+  /// What the Firebase handler sends back.
+  public struct HandlerResponse: Sendable, Hashable {
+    public var eventID: Secret<String>?
+    /// The provider's whole answer, for `requestUri`.
+    public var responseURL: Secret<String>?
+    /// Code of `firebaseError`, `unknown` where it can't be read.
+    public var error: String?
+
+    /// Nothing yet.
+    public init() {}
+  }
+}
+
+/// The app verification page's return (identity-toolkit 4.7).
+public struct AppVerificationReturn: Sendable, Hashable {
+  public var recaptchaToken: Secret<String>?
+  public var eventID: Secret<String>?
+  /// Code of `firebaseError`, `unknown` where it can't be read.
+  public var error: String?
+  /// `missingToken` where there's neither token nor error.
+  public var reject: String?
+
+  /// Nothing yet.
+  public init() {}
+}
+
+/// A URL that is an auth link of one of the apps.
+public struct Link: Sendable, Hashable {
+  /// The three kinds of content.
+  public enum Content: Sendable, Hashable {
+    case action(ActionLink)
+    case oauthRedirect(OAuthRedirect)
+    case appVerification(AppVerificationReturn)
+  }
+  public var content: Content
+  /// Wrappers around it, outermost first.
+  public var via: [LinkWrapper]
+  /// The apps it can belong to by key, host or scheme (behaviour: Links 8), in the order of their ids; never empty.
+  public var candidates: [AppID]
+
+  /// A link with what was found in it.
+  public init(content: Content, via: [LinkWrapper], candidates: [AppID]) {
+    self.content = content
+    self.via = via
+    self.candidates = candidates
+  }
+
+  /// The D-Bus word.
+  public var kind: LinkKind {
+    switch content {
+    case .action(let link): link.kind
+    case .oauthRedirect: .oauthRedirect
+    case .appVerification: .appVerification
+    }
+  }
+
+  /// Why a recognised link must not proceed.
+  public var reject: String? {
+    switch content {
+    case .action: nil
+    case .oauthRedirect(let redirect): redirect.reject
+    case .appVerification(let result): result.reject
+    }
+  }
+
+  /// The token that finds the pending flow: `ui_sid`, `state` or `eventId`.
+  public var flowToken: Secret<String>? {
+    switch content {
+    case .action(let link): link.hints.sessionID
+    case .oauthRedirect(let redirect):
+      switch redirect.response {
+      case .own(let response): response.state
+      case .handler(let response): response.eventID
+      }
+    case .appVerification(let result): result.eventID
+    }
+  }
+}
