@@ -1,0 +1,76 @@
+import AuthCore
+import DBus
+import LinkdClient
+
+/// A command: its help and what it does. The help, the completion and the dispatch come from the same table.
+struct Command: Sendable {
+  /// `sign-in`, `app add`.
+  let name: String
+  let synopsis: String
+  let summary: String
+  let example: String
+  var options: [OptionSpec] = []
+  /// Whether foreign flags are passed over (`open`).
+  var ignoresUnknownOptions = false
+  let run: @Sendable (Context) throws(Failure) -> Int32
+
+  /// Every command, in the order of the help.
+  static let all: [Command] = [
+    .open, .canHandle, .signIn, .signOut, .reauthenticate, .status, .whoami, .token, .flows, .resend, .cancel, .email,
+    .monitor, .appAdd, .appList, .appShow, .appRemove, .appDefault, .appBridge, .register, .unregister,
+  ]
+
+  /// The command that `arguments` begins with, and how many words its name has.
+  static func find(_ arguments: ArraySlice<String>) -> (command: Command, words: Int)? {
+    guard let first = arguments.first else { return nil }
+    if let command = all.first(where: { $0.name == first }) { return (command, 1) }
+    guard let second = arguments.dropFirst().first else { return nil }
+    return all.first { $0.name == "\(first) \(second)" }.map { ($0, 2) }
+  }
+}
+
+/// Why a command ends without success: the error line and the exit code.
+struct Failure: Error {
+  /// A D-Bus error name, or nil for wrong usage.
+  let name: String?
+  let message: String
+  let exitCode: Int32
+
+  init(name: String?, message: String, exitCode: Int32) {
+    self.name = name
+    self.message = message
+    self.exitCode = exitCode
+  }
+
+  init(_ error: AuthError, message: String) {
+    self.init(name: error.dbusName, message: message, exitCode: error.exitCode)
+  }
+
+  init(_ usage: UsageError) { self.init(name: nil, message: usage.message, exitCode: 64) }
+
+  /// The error reply of a call.
+  init(_ error: DBusError) {
+    self.init(name: error.name, message: error.message, exitCode: Self.exitCode(error.name))
+  }
+
+  /// Nobody can be asked: input isn't a terminal.
+  static func nobodyToAsk(_ what: String) -> Failure {
+    Failure(name: nil, message: "\(what) is needed, and standard input is no terminal.", exitCode: 4)
+  }
+
+  static func exitCode(_ name: String) -> Int32 {
+    if let error = AuthError(dbusName: name) { return error.exitCode }
+    switch name {
+    case "org.freedesktop.DBus.Error.InvalidArgs", "org.freedesktop.DBus.Error.UnknownMethod": return 64
+    case "org.freedesktop.DBus.Error.AccessDenied": return 77
+    case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout": return 75
+    case "org.freedesktop.DBus.Error.UnknownObject": return 1
+    case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoServer",
+      "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.Disconnected",
+      "org.freedesktop.DBus.Error.FileNotFound", "org.freedesktop.DBus.Error.BadAddress",
+      "org.freedesktop.DBus.Error.NotSupported", "org.freedesktop.DBus.Error.AuthFailed":
+      return name.hasSuffix("NotSupported") ? 1 : 69
+    default: return name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") ? 69 : 1
+    }
+  }
+}

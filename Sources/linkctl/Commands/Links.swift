@@ -1,0 +1,98 @@
+import AuthCore
+import DBus
+import Glibc
+import LinkdClient
+
+extension Command {
+  static let open = Command(
+    name: "open", synopsis: "open [--no-wait] [--] URL|-", summary: "take a clicked or pasted link",
+    example: "linkctl open 'https://demo.firebaseapp.com/__/auth/action?mode=signIn&oobCode=…'",
+    options: [.flag("no-wait", "leave once the link is stored; what the desktop uses")],
+    ignoresUnknownOptions: true
+  ) { context throws(Failure) in
+    let url = try LinkArgument.find(context.arguments)
+    if context.arguments.has("no-wait") {
+      return LinkAnswer.print(try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()]), context)
+    }
+    return try openAndWait(url, context)
+  }
+
+  private static func openAndWait(_ url: String, _ context: Context) throws(Failure) -> Int32 {
+    let reply = try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()])
+    guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asString else {
+      return LinkAnswer.print(reply, context)
+    }
+    return try FlowFollower.run(context, wait: true) { _ in path }
+  }
+
+  static let canHandle = Command(
+    name: "can-handle", synopsis: "can-handle URL", summary: "what linkd thinks of a link; touches nothing",
+    example: "linkctl can-handle --json 'https://demo.firebaseapp.com/__/auth/action?…'",
+    ignoresUnknownOptions: false
+  ) { context throws(Failure) in
+    let url = try LinkArgument.find(context.arguments)
+    let reply = try context.call(
+      Contract.rootPath, Contract.Interface.links, "CanHandle", [.string(url), context.options()])
+    guard reply.first?.asBool == true else { return LinkAnswer.print(reply, context) }
+    context.output.json
+      ? context.output.object(LinkAnswer.members(reply))
+      : context.output.line(reply.last?.asDict?["kind"]?.asString ?? "")
+    return 0
+  }
+}
+
+/// Finding the link among the arguments (field reports B046, B079).
+enum LinkArgument {
+  /// The one argument that looks like a link, wherever a launcher put it; `-` reads standard input.
+  static func find(_ arguments: Arguments) throws(Failure) -> String {
+    let all = arguments.words + arguments.rest
+    if all == ["-"] { return LinkText.joinLines(try standardInput()) }
+    let links = all.filter(LinkText.looksLikeLink)
+    if links.count == 1 { return links[0] }
+    if links.count > 1 { throw Failure(UsageError(message: "Two links were given; open one at a time.")) }
+    // After `--` a single argument is meant as a link, whatever it looks like.
+    if arguments.rest.count == 1, arguments.words.isEmpty { return arguments.rest[0] }
+    throw Failure(UsageError(message: "No link was given."))
+  }
+
+  private static func standardInput() throws(Failure) -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count <= 64 * 1024 {
+      let count = read(STDIN_FILENO, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Failure(name: nil, message: "Standard input isn't valid UTF-8.", exitCode: 65)
+    }
+    return text
+  }
+}
+
+/// What `Open` and `CanHandle` answered.
+enum LinkAnswer {
+  static func members(_ reply: [DBusValue]) -> [(key: String, value: JSONValue?)] {
+    let details = reply.last?.asDict ?? [:]
+    return [
+      ("handled", reply.first?.json), ("kind", details["kind"]?.json), ("reason", details["reason"]?.json),
+      ("app", details["app"]?.json), ("flow", details["flow"]?.json), ("via", details["via"]?.json),
+    ]
+  }
+
+  /// Prints an answer that needs no waiting, and gives the exit code.
+  static func print(_ reply: [DBusValue], _ context: Context) -> Int32 {
+    let details = reply.last?.asDict ?? [:]
+    if context.output.json { context.output.object(members(reply)) }
+    if reply.first?.asBool == true {
+      if !context.output.json, let path = details["flow"]?.asString { context.output.line(FlowReport(path: path, properties: [:]).id) }
+      return 0
+    }
+    let reason = details["reason"]?.asString ?? ""
+    let text = details["message"]?.asString ?? "This link isn't handled (\(reason))."
+    context.output.note("linkctl: \(Output.printable(text))")
+    // Every `reject` word is a broken link.
+    return LinkRejectionReason(rawValue: reason)?.exitCode ?? 65
+  }
+}

@@ -1,0 +1,82 @@
+import AuthCore
+import DBus
+import Glibc
+import LinkdClient
+
+extension Command {
+  private static let flowOptions: [OptionSpec] = [
+    .flag("no-wait", "print the flow's id and leave"),
+    .flag("link", "add the method to the account that is signed in"),
+    .flag("reauthenticate", "confirm who is signed in"),
+  ]
+
+  static let signIn = Command(
+    name: "sign-in", synopsis: "sign-in email-link ADDRESS | sign-in anonymous", summary: "sign somebody in",
+    example: "linkctl sign-in email-link you@example.com",
+    options: flowOptions + [
+      .value("continue-url", "URL", "where the mailed link leads after Firebase's page"),
+      .flag("force-same-device", "the link counts on this machine alone"),
+      .value("link-provider", "ID", "provider to link afterwards"),
+    ]
+  ) { context throws(Failure) in
+    switch context.arguments.words.first {
+    case "email-link": return try emailLink(context)
+    case "anonymous": return try anonymous(context)
+    case nil:
+      throw Failure(UsageError(message: "Which way? 'linkctl sign-in email-link ADDRESS' or 'linkctl sign-in anonymous'."))
+    case let method?:
+      throw Failure(UsageError(message: "There is no way to sign in called '\(method)'."))
+    }
+  }
+
+  private static func emailLink(_ context: Context) throws(Failure) -> Int32 {
+    let words = context.arguments.words
+    guard words.count <= 2 else { throw Failure(UsageError(message: "'\(words[2])' is one word too many.")) }
+    let address = try words.count == 2 ? words[1] : ask(context)
+    var options = try purpose(context.arguments)
+    options["continue-url"] = context.arguments.value("continue-url").map(DBusValue.string)
+    options["link-provider"] = context.arguments.value("link-provider").map(DBusValue.string)
+    if context.arguments.has("force-same-device") { options["force-same-device"] = .boolean(true) }
+    return try start(context, Contract.Interface.signIn, "SendSignInLink", [.string(address)], options)
+  }
+
+  private static func anonymous(_ context: Context) throws(Failure) -> Int32 {
+    guard context.arguments.words.count == 1 else { throw Failure(UsageError(message: "'anonymous' takes no address.")) }
+    return try start(context, Contract.Interface.signIn, "SignInAnonymously", [], [:])
+  }
+
+  static let reauthenticate = Command(
+    name: "reauthenticate", synopsis: "reauthenticate [--no-wait]",
+    summary: "confirm who is signed in, by a mailed link", example: "linkctl reauthenticate",
+    options: [.flag("no-wait", "print the flow's id and leave")]
+  ) { context throws(Failure) in
+    try start(context, Contract.Interface.account, "Reauthenticate", [], [:])
+  }
+
+  private static func ask(_ context: Context) throws(Failure) -> String {
+    guard isatty(STDIN_FILENO) == 1 else { throw .nobodyToAsk("An address") }
+    guard let address = Prompt.line("Address: "), !address.isEmpty else { throw .nobodyToAsk("An address") }
+    return address
+  }
+
+  private static func purpose(_ arguments: Arguments) throws(Failure) -> [String: DBusValue] {
+    switch (arguments.has("link"), arguments.has("reauthenticate")) {
+    case (true, true): throw Failure(UsageError(message: "--link and --reauthenticate exclude each other."))
+    case (true, false): return ["purpose": .string("link")]
+    case (false, true): return ["purpose": .string("reauthenticate")]
+    case (false, false): return [:]
+    }
+  }
+
+  private static func start(
+    _ context: Context, _ interface: String, _ member: String, _ arguments: [DBusValue], _ options: [String: DBusValue]
+  ) throws(Failure) -> Int32 {
+    let path = try context.appPath()
+    let all = arguments + [context.options(options)]
+    return try FlowFollower.run(context, wait: !context.arguments.has("no-wait")) { connection throws(DBusError) in
+      let reply = try await connection.call(
+        destination: Contract.busName, path: path, interface: interface, member: member, arguments: all)
+      return reply.first?.asString ?? ""
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import AuthCore
+import DBus
+import Glibc
+import LinkdClient
+
+/// A command's surroundings: its arguments, its output, its connection.
+final class Context {
+  let command: Command
+  let arguments: Arguments
+  let output: Output
+  /// Seconds the whole command may take; nil for as long as it takes.
+  let timeout: UInt32?
+  private var open: SyncConnection?
+
+  init(_ command: Command, _ arguments: Arguments) throws(UsageError) {
+    self.command = command
+    self.arguments = arguments
+    output = Output(json: arguments.has("json"))
+    timeout = try arguments.number("timeout")
+  }
+
+  /// `FIREBASE_AUTH_EMULATOR_HOST`: an activated daemon doesn't see a shell's variable.
+  var emulator: String? { getenv("FIREBASE_AUTH_EMULATOR_HOST").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
+
+  /// The options every call gets: emulator and language.
+  func options(_ more: [String: DBusValue] = [:]) -> DBusValue {
+    var all = more
+    all["emulator"] = emulator.map(DBusValue.string)
+    all["locale"] = locale.map(DBusValue.string)
+    return .dict(all)
+  }
+
+  /// The language of messages: `de-AT` of `LC_MESSAGES=de_AT.UTF-8`.
+  private var locale: String? {
+    for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+      guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
+      let tag = value.prefix { $0 != "." && $0 != "@" }
+      return tag == "C" || tag == "POSIX" ? nil : String(tag.map { $0 == "_" ? "-" : $0 })
+    }
+    return nil
+  }
+
+  /// One call to linkd, which starts it where it isn't running.
+  func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue]
+  ) throws(Failure) -> [DBusValue] {
+    do throws(DBusError) {
+      let connection = try connection()
+      return try connection.call(
+        destination: Contract.busName, path: path, interface: interface, member: member, arguments: arguments,
+        timeoutMilliseconds: Int32(clamping: Int64(min(timeout ?? 25, 3600)) * 1000))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// The object of the app that is meant: `--app`, else the default one.
+  func appPath() throws(Failure) -> String {
+    let reply = try call(
+      Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(arguments.value("app") ?? ""), options()])
+    return reply.first?.asString ?? ""
+  }
+
+  /// All properties of one interface.
+  func properties(_ path: String, _ interface: String) throws(Failure) -> [String: DBusValue] {
+    let reply = try call(path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)])
+    return reply.first?.asDict ?? [:]
+  }
+
+  func property(_ path: String, _ interface: String, _ name: String) throws(Failure) -> DBusValue {
+    let reply = try call(path, "org.freedesktop.DBus.Properties", "Get", [.string(interface), .string(name)])
+    return reply.first ?? .string("")
+  }
+
+  private func connection() throws(DBusError) -> SyncConnection {
+    if let open { return open }
+    let connection = try SyncConnection(.session)
+    open = connection
+    return connection
+  }
+}
+
+extension Optional where Wrapped == String {
+  /// The text, where there is one that isn't empty.
+  var filled: String? { flatMap { $0.isEmpty ? nil : $0 } }
+}

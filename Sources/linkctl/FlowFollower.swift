@@ -1,0 +1,153 @@
+import AuthCore
+import DBus
+import EventLoop
+import Glibc
+import LinkdClient
+
+/// Waits for a flow: one line per stage until it ends, or until the next step must come from somebody who can't be asked.
+@LoopActor
+final class FlowFollower {
+  private let output: Output
+  private let options: DBusValue
+  private let connection: Connection
+  private let deadline: Int64?
+  private var lastSequence: UInt64 = 0
+  private var lastReport: FlowReport?
+
+  private init(_ connection: Connection, _ output: Output, options: DBusValue, timeout: UInt32?) {
+    self.connection = connection
+    self.output = output
+    self.options = options
+    deadline = timeout.map { BootClock.seconds + Int64($0) }
+  }
+
+  /// Makes a flow by `start`, which gets a connection and answers with the flow's path, and follows it.
+  nonisolated static func run(
+    _ context: Context, wait: Bool,
+    start: @escaping @LoopActor (Connection) async throws(DBusError) -> String
+  ) throws(Failure) -> Int32 {
+    let output = context.output
+    let options = context.options()
+    let timeout = context.timeout
+    return try LoopCommand.run { () async throws(Failure) in
+      do throws(DBusError) {
+        let connection = try await Connection.open(.session)
+        let follower = FlowFollower(connection, output, options: options, timeout: timeout)
+        // Before the flow exists, so that no stage is missed.
+        let signals = try await follower.subscribe()
+        let path = try await start(connection)
+        if !wait {
+          let report = try await follower.report(path)
+          output.json ? output.object(report.members()) : output.line(report.id)
+          return 0
+        }
+        return try await follower.follow(path, signals)
+      } catch {
+        throw Failure(error)
+      }
+    }
+  }
+
+  private func subscribe() async throws(DBusError) -> AsyncStream<Signal> {
+    try await connection.signals(
+      MatchRule(
+        sender: Contract.busName, interface: Contract.Interface.flow, member: "StageChanged",
+        pathNamespace: "\(Contract.rootPath)/flow"))
+  }
+
+  private func follow(_ path: String, _ signals: AsyncStream<Signal>) async throws(DBusError) -> Int32 {
+    let clock = deadline.map { deadline in
+      EventLoop.after(.seconds(max(0, deadline - BootClock.seconds))) { [weak self] in self?.timedOut() }
+    }
+    defer { clock?.cancel() }
+    if let code = try await step(path) { return code }
+    for await signal in signals where signal.path == path {
+      if let code = try await step(path) { return code }
+    }
+    throw .disconnected
+  }
+
+  /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
+  private func step(_ path: String) async throws(DBusError) -> Int32? {
+    let report = try await report(path)
+    guard report.sequence > lastSequence else { return nil }
+    lastSequence = report.sequence
+    lastReport = report
+    output.json ? output.object(report.members()) : output.note(report.sentence)
+    if report.stage.isEnd { return report.exitCode() }
+    if report.stage == .waitingForEmail { return try await askForEmail(path) }
+    // Temporary trouble leaves the flow waiting; whoever called decides about trying again.
+    if report.stage == .waitingForLink, let name = report.errorName { return Failure.exitCode(name) }
+    return nil
+  }
+
+  private func askForEmail(_ path: String) async throws(DBusError) -> Int32? {
+    guard isatty(STDIN_FILENO) == 1 else {
+      output.note("linkctl: Give the address with 'linkctl email \(lastReport?.id ?? "FLOW") ADDRESS'.")
+      return 4
+    }
+    guard let address = Prompt.line("Address: ") else { return 4 }
+    do throws(DBusError) {
+      _ = try await connection.call(
+        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: "ProvideEmail",
+        arguments: [.string(address), options])
+    } catch {
+      guard error.name == AuthError.invalidEmail.dbusName else { throw error }
+      output.note(error.message)
+      return try await askForEmail(path)
+    }
+    return nil
+  }
+
+  private func report(_ path: String) async throws(DBusError) -> FlowReport {
+    let reply = try await connection.call(
+      destination: Contract.busName, path: path, interface: "org.freedesktop.DBus.Properties", member: "GetAll",
+      arguments: [.string(Contract.Interface.flow)])
+    return FlowReport(path: path, properties: reply.first?.asDict ?? [:])
+  }
+
+  private func timedOut() {
+    output.failure(
+      Failure(name: "org.freedesktop.DBus.Error.Timeout", message: "Nothing happened in time.", exitCode: 75))
+    LoopCommand.end(75)
+  }
+}
+
+/// A command that waits for signals: it runs on the loop, and an interrupt ends it with 130.
+enum LoopCommand {
+  /// Runs `body` on the loop in this thread until it's done.
+  static func run(_ body: @escaping @LoopActor () async throws(Failure) -> Int32) throws(Failure) -> Int32 {
+    let result = Outcome()
+    Task { @LoopActor in
+      EventLoop.onSignal(SIGINT) { end(130) }
+      EventLoop.onSignal(SIGTERM) { end(130) }
+      do throws(Failure) {
+        result.value = .success(try await body())
+      } catch {
+        result.value = .failure(error)
+      }
+      EventLoop.shared.stop()
+    }
+    EventLoop.shared.run()
+    return try result.value.get()
+  }
+
+  /// Ends the process at once: the flow goes on without us.
+  static func end(_ code: Int32) -> Never { exit(code) }
+
+  /// Written on the loop, read after the loop has ended.
+  private final class Outcome: @unchecked Sendable {
+    var value: Result<Int32, Failure> = .success(0)
+  }
+}
+
+/// Questions to a person at a terminal.
+enum Prompt {
+  /// The line typed, trimmed; nil at the end of input.
+  static func line(_ question: String) -> String? {
+    question.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+    guard let text = readLine() else { return nil }
+    let words = text.split(whereSeparator: \.isWhitespace)
+    return words.joined(separator: " ")
+  }
+}

@@ -1,0 +1,126 @@
+import AppConfiguration
+import AuthCore
+import EventLoop
+import LinkHandler
+import SessionStore
+
+/// The configured apps, their sessions, and the parser that knows them.
+@LoopActor
+final class AppRegistry {
+  private(set) var apps: [AppID: App] = [:]
+  private(set) var damaged: [AppDirectory.Damage] = []
+  private(set) var keepers: [SessionKey: SessionKeeper] = [:]
+  private(set) var parser = LinkParser(apps: [])
+  private(set) var daemon = DaemonConfiguration()
+  var onAppear: (SessionKeeper) -> Void = { _ in }
+  var onDisappear: (SessionKeeper) -> Void = { _ in }
+  private let directories: Directories
+  private let services: Services
+
+  init(directories: Directories, services: Services) {
+    self.directories = directories
+    self.services = services
+  }
+
+  /// The app that a call without an app means: the configured one, else the only one.
+  var defaultApp: AppID? {
+    if let id = daemon.defaultApp, apps[id] != nil { return id }
+    return apps.count == 1 ? apps.keys.first : nil
+  }
+
+  /// Reads the files anew. Apps that are gone leave the bus; their sessions stay in the store until `app remove`.
+  func reload() {
+    daemon = DaemonConfiguration.load(directories)
+    let found = AppDirectory.load(directories)
+    damaged = found.damaged
+    for damage in damaged { services.log.warning("app file is damaged", ["file": damage.file]) }
+    apps = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    for (key, keeper) in keepers {
+      if let app = apps[key.app] {
+        keeper.app = variant(of: app, key.backend)
+        if key.backend != app.backend, keeper.machine.session == nil { drop(key) }
+      } else {
+        drop(key)
+      }
+    }
+    for app in apps.values { _ = keep(SessionKey(app: app.id, backend: app.backend)) }
+    rebuildParser()
+  }
+
+  /// The keeper of `key`, made where there is none yet; nil if there is no such app.
+  func keep(_ key: SessionKey) -> SessionKeeper? {
+    if let keeper = keepers[key] { return keeper }
+    guard let app = apps[key.app] else { return nil }
+    let keeper = SessionKeeper(app: variant(of: app, key.backend), key: key, stored: load(key), services: services)
+    if let failure = unreadable[key] { keeper.unavailable(.unreadable, failure) }
+    keepers[key] = keeper
+    onAppear(keeper)
+    rebuildParser()
+    return keeper
+  }
+
+  /// The object a call means: the app's own backend, or the emulator that the option names.
+  ///
+  /// - Throws: `noSuchApp`; `accessDenied` for an emulator that isn't on this machine.
+  func keeper(_ app: App, emulator: String?) throws(AuthFailure) -> SessionKeeper {
+    guard let emulator, !emulator.isEmpty else {
+      guard let keeper = keep(SessionKey(app: app.id, backend: app.backend)) else { throw AuthFailure(.noSuchApp) }
+      return keeper
+    }
+    guard let address = EmulatorAddress(emulator), address.isLoopback || app.allowRemoteEmulator else {
+      throw AuthFailure(.accessDenied)
+    }
+    guard let keeper = keep(SessionKey(app: app.id, backend: .emulator(address))) else { throw AuthFailure(.noSuchApp) }
+    return keeper
+  }
+
+  private var unreadable: [SessionKey: AuthError] = [:]
+
+  private func load(_ key: SessionKey) -> StoredSession? {
+    do throws(StoreError) {
+      return try services.store.loadSession(key)
+    } catch {
+      services.log.error("session can't be read", ["app": key.app, "error": error])
+      unreadable[key] = error.authError
+      return nil
+    }
+  }
+
+  private func drop(_ key: SessionKey) {
+    guard let keeper = keepers.removeValue(forKey: key) else { return }
+    onDisappear(keeper)
+  }
+
+  private func variant(of app: App, _ backend: Backend) -> App {
+    var app = app
+    app.emulator = backend.emulator
+    return app
+  }
+
+  private func rebuildParser() { parser = LinkParser(apps: keepers.values.map(\.app).sorted { $0.id < $1.id }) }
+
+  /// Chooses the default app.
+  func setDefault(_ id: AppID?) throws(ConfigurationError) {
+    daemon.defaultApp = id
+    try daemon.save(directories)
+  }
+
+  /// Writes the app's file and takes it up.
+  func add(_ file: AppFile) throws(ConfigurationError) {
+    try file.write(directories)
+    reload()
+  }
+
+  /// Removes the app's file, sessions, flows and tokens.
+  func remove(_ id: AppID) throws(AuthFailure) {
+    guard apps[id] != nil else { throw AuthFailure(.noSuchApp) }
+    for key in keepers.keys where key.app == id { try keepers[key]?.signOut() }
+    try services.stored { () throws(StoreError) in try services.store.removeApp(id) }
+    do throws(ConfigurationError) {
+      try AppFile.remove(id, directories)
+    } catch {
+      throw AuthFailure(.internal)
+    }
+    reload()
+  }
+}

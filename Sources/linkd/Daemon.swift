@@ -1,0 +1,232 @@
+import AppConfiguration
+import AuthCore
+import Crypto
+import DBus
+import Desktop
+import EventLoop
+import Glibc
+import IdentityToolkit
+import Keyring
+import LinkdClient
+import SessionStore
+import Texts
+
+/// The wiring: every part made once, in the order of the contract's "Start order".
+@LoopActor
+final class Daemon {
+  /// Why it couldn't start; `exitCode` as a service manager reads it.
+  struct StartError: Error {
+    let message: String
+    let exitCode: Int32
+  }
+
+  private let environment: [String: String]
+  private let log: Log
+  private let level: LogSwitch
+  private var connection: Connection?
+  private var lock: StateLock?
+  private var coordinator: FlowCoordinator?
+  private var registry: AppRegistry?
+  private var watcher: DirectoryWatch?
+  private var lastActivity = BootClock.seconds
+  private var stopping = false
+
+  init(environment: [String: String]) {
+    self.environment = environment
+    level = LogSwitch(environment: environment)
+    log = Log(level)
+  }
+
+  /// Starts the service. When this returns, the name is ours and everything is on the bus; nil if another daemon holds
+  /// the state: that one serves.
+  func start() async throws(StartError) -> Bool {
+    let directories = Directories(environment: environment)
+    guard let lock = try take(directories) else { return false }
+    self.lock = lock
+    let (store, key, kind) = try openStore(directories)
+    let connection = try await connect()
+    let services = services(connection, store, key)
+    let registry = AppRegistry(directories: directories, services: services)
+    let coordinator = FlowCoordinator(services: services)
+    coordinator.keeper = { [unowned registry] key in registry.keep(key) }
+    let inbox = LinkInbox(registry: registry, coordinator: coordinator, services: services)
+    let tree = ObjectTree(
+      connection: connection, registry: registry, coordinator: coordinator, inbox: inbox, services: services)
+    services.broadcast.path = { [unowned tree] key in tree.path(of: key) }
+    services.toolkit.onServerDate = { [unowned registry] backend, server, local in
+      for keeper in registry.keepers.values where keeper.key.backend == backend {
+        keeper.observe(serverTime: server, localTime: local)
+      }
+    }
+    identifyCallers(connection)
+    notifyEnds(of: coordinator, connection, registry)
+    let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
+    tree.exportAll([
+      LinksInterface(tree: tree).table, ManagerInterface(tree: tree, handler: handler, keyStore: kind.rawValue).table,
+      ApplicationInterface(tree: tree).table,
+    ])
+    connection.export(
+      ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
+    registry.reload()
+    try restore(coordinator, registry, store)
+    try await takeName(connection)
+    self.connection = connection
+    self.coordinator = coordinator
+    self.registry = registry
+    for keeper in registry.keepers.values { keeper.announce() }
+    coordinator.resume()
+    watch(directories, registry)
+    watchIdle(registry)
+    log.info("ready", ["version": Release.version, "apps": registry.apps.count])
+    return true
+  }
+
+  // MARK: Start, in order
+
+  private func take(_ directories: Directories) throws(StartError) -> StateLock? {
+    do {
+      try directories.makeStateDirectory()
+      guard let lock = try StateLock.acquire(in: directories.state) else {
+        log.info("another daemon holds the state")
+        return nil
+      }
+      return lock
+    } catch {
+      throw StartError(message: "The state folder can't be used: \(error)", exitCode: 1)
+    }
+  }
+
+  private func openStore(
+    _ directories: Directories
+  ) throws(StartError) -> (SessionStore, Secret<[UInt8]>, KeyStoreKind) {
+    do {
+      return try StoreOpening.open(directories, log: log)
+    } catch {
+      throw StartError(message: Texts.lookup(error.error.textID, locale: nil), exitCode: error.error.exitCode)
+    }
+  }
+
+  private func connect() async throws(StartError) -> Connection {
+    do {
+      let connection = try await Connection.open(.session)
+      connection.onDisconnect = { [weak self] in self?.busLost() }
+      return connection
+    } catch {
+      throw StartError(message: "There is no session bus: \(error.message)", exitCode: 69)
+    }
+  }
+
+  private func services(_ connection: Connection, _ store: SessionStore, _ key: Secret<[UInt8]>) -> Services {
+    Services(
+      log: log, store: store, toolkit: IdentityToolkit(http: HTTPClient()), broadcast: Broadcast(connection),
+      links: MailedLinks(storeKey: key))
+  }
+
+  private func identifyCallers(_ connection: Connection) {
+    let directory = CallerDirectory(connection: connection, log: log)
+    connection.callerIdentity = CallerIdentity(
+      cached: { [weak self] name in
+        self?.lastActivity = BootClock.seconds
+        return directory.cached(name)
+      },
+      resolve: { name async throws(DBusError) in try await directory.resolve(name) },
+      forget: { name in directory.forget(name) })
+  }
+
+  private func restore(
+    _ coordinator: FlowCoordinator, _ registry: AppRegistry, _ store: SessionStore
+  ) throws(StartError) {
+    do {
+      try store.prune(now: WallClock.now)
+      let flows = try store.loadLiveFlows()
+      for key in try store.sessionKeys() + flows.map(\.key) { _ = registry.keep(key) }
+      coordinator.restore(flows.filter { registry.keepers[$0.key] != nil })
+    } catch {
+      log.error("the stored flows can't be read", ["error": error])
+    }
+  }
+
+  private func takeName(_ connection: Connection) async throws(StartError) {
+    do {
+      let reply = try await connection.requestName(Contract.busName, flags: [.doNotQueue])
+      guard reply == .primaryOwner || reply == .alreadyOwner else {
+        throw StartError(message: "\(Contract.busName) belongs to another program.", exitCode: 1)
+      }
+    } catch let error as StartError {
+      throw error
+    } catch {
+      throw StartError(message: "The bus refused the name: \(error)", exitCode: 69)
+    }
+  }
+
+  // MARK: While running
+
+  private func notifyEnds(of coordinator: FlowCoordinator, _ connection: Connection, _ registry: AppRegistry) {
+    let notifier = Notifier(connection: connection)
+    coordinator.onEnd = { flow in
+      guard let text = FlowNotice.text(flow, user: registry.keepers[flow.key]?.machine.user, registry.apps[flow.key.app])
+      else { return }
+      notifier.show(text)
+    }
+  }
+
+  private func watch(_ directories: Directories, _ registry: AppRegistry) {
+    watcher = DirectoryWatch(directories.appDirectories) { [weak registry] in registry?.reload() }
+  }
+
+  private func watchIdle(_ registry: AppRegistry) {
+    dropCleanPages()
+    let limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300
+    guard limit > 0 else { return }
+    scheduleIdleCheck(after: limit, limit: limit)
+  }
+
+  private func scheduleIdleCheck(after seconds: Int64, limit: Int64) {
+    EventLoop.after(.seconds(max(1, seconds))) { [weak self] in
+      guard let self, let connection, let coordinator else { return }
+      let idle = BootClock.seconds - lastActivity
+      if idle < limit || connection.callsInFlight > 0 || coordinator.isBusy {
+        dropCleanPages()
+        scheduleIdleCheck(after: idle < limit ? limit - idle : limit, limit: limit)
+      } else {
+        log.info("idle")
+        stop()
+      }
+    }
+  }
+
+  /// Gives the name back, answers what has come in until then, and ends (contract: Start order).
+  func stop() {
+    guard !stopping else { return }
+    stopping = true
+    Task { @LoopActor in
+      if let connection {
+        _ = try? await connection.releaseName(Contract.busName)
+        while connection.callsInFlight > 0, connection.isConnected { try? await EventLoop.sleep(for: .milliseconds(5)) }
+        connection.flush()
+        connection.close()
+      }
+      EventLoop.shared.stop()
+    }
+  }
+
+  private func busLost() {
+    log.warning("the session bus is gone")
+    EventLoop.shared.stop()
+  }
+
+  /// `linkctl` as it's installed beside this program.
+  private var linkctlPath: String {
+    if let path = environment["LINKD_LINKCTL"] { return path }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+    guard count > 0 else { return "linkctl" }
+    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    let beside = "\(folder)/linkctl"
+    if access(beside, X_OK) == 0 { return beside }
+    // Installed: PREFIX/libexec/linkd and PREFIX/bin/linkctl.
+    let prefix = folder.lastIndex(of: "/").map { folder[..<$0] } ?? ""
+    return "\(prefix)/bin/linkctl"
+  }
+}

@@ -1,0 +1,77 @@
+import AuthCore
+import DBus
+import EventLoop
+import LinkdClient
+import Texts
+
+/// `org.linkd.Auth1.Flow`: where a flow stands, and what can be given to it.
+@LoopActor
+struct FlowInterface {
+  let id: FlowID
+  let tree: ObjectTree
+
+  var table: Interface {
+    Interface(
+      Contract.Interface.flow,
+      methods: [
+        Method(
+          "ProvideEmail", in: [Argument("email", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .sync(provideEmail)),
+        Method("Resend", in: [Argument("options", "a{sv}")], out: [], handler: .sync(resend)),
+        Method("Cancel", in: [Argument("options", "a{sv}")], out: [], handler: .sync(cancel)),
+      ],
+      properties: properties,
+      signals: [
+        SignalDescription(
+          "StageChanged", [Argument("stage", "s"), Argument("details", "a{sv}"), Argument("sequence", "t")])
+      ])
+  }
+
+  private var properties: [Property] {
+    [
+      Version.property,
+      Property("Id", "s", emitsChanged: .const) { _ in .string(id.value) },
+      property("App", "o", .const) { .objectPath(tree.path(of: $0.key)) },
+      property("Purpose", "s", .const) { .string($0.purpose.rawValue) },
+      property("Method", "s", .const) { .string($0.method.description) },
+      property("Stage", "s", .true) { .string($0.stage.rawValue) },
+      property("Details", "a{sv}", .invalidates) { .dict(details($0)) },
+      property("Sequence", "t", .true) { .uint64($0.sequence) },
+      property("CreatedAt", "x", .const) { .int64($0.createdAt) },
+      property("ExpiresAt", "x", .true) { .int64($0.advisedExpiry) },
+    ]
+  }
+
+  private func property(
+    _ name: String, _ signature: String, _ emits: Property.EmitsChanged, _ read: @escaping @LoopActor (Flow) -> DBusValue
+  ) -> Property {
+    Property(name, signature, emitsChanged: emits) { _ in tree.coordinator.flow(id).map(read) }
+  }
+
+  private func details(_ flow: Flow) -> [String: DBusValue] {
+    let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
+    return flow.details(session: keeper?.machine.user) { Texts.lookup($0.textID, locale: locale) }
+  }
+
+  private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
+
+  private func provideEmail(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in
+      guard let address = EmailAddress(call.arguments[0].asString ?? "") else { throw AuthFailure(.invalidEmail) }
+      try tree.coordinator.provideEmail(id, try DomainNames.wireForm(address))
+    }
+  }
+
+  private func resend(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in try tree.coordinator.resend(id) }
+  }
+
+  private func cancel(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in try tree.coordinator.cancel(id) }
+  }
+
+  private func act(_ call: MethodCall, _ body: () throws(AuthFailure) -> Void) throws(DBusError) -> [DBusValue] {
+    try tree.answer(Options(call.arguments.last), keeper, body)
+    return []
+  }
+}

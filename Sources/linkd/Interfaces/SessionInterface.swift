@@ -1,0 +1,104 @@
+import AuthCore
+import DBus
+import EventLoop
+import LinkdClient
+
+/// `org.linkd.Auth1.Session`: who is signed in to an app, and the tokens of it.
+@LoopActor
+struct SessionInterface {
+  let keeper: SessionKeeper
+  let tree: ObjectTree
+
+  var table: Interface {
+    Interface(
+      Contract.Interface.session,
+      methods: [
+        Method(
+          "GetIdToken", in: [Argument("options", "a{sv}")],
+          out: [Argument("token", "s"), Argument("expires_at", "x"), Argument("claims", "a{sv}")],
+          handler: .fast(cachedToken, else: token)),
+        Method("SignOut", in: [Argument("options", "a{sv}")], out: [], handler: .sync(signOut)),
+        Method("ReloadUser", in: [Argument("options", "a{sv}")], out: [], handler: .async(reloadUser)),
+      ],
+      properties: properties,
+      signals: [
+        SignalDescription(
+          "StateChanged", [Argument("state", "s"), Argument("user", "a{sv}"), Argument("sequence", "t")]),
+        SignalDescription("IdTokenChanged", [Argument("sequence", "t")]),
+        SignalDescription("ProvidersChanged", [Argument("added", "as"), Argument("removed", "as")]),
+      ])
+  }
+
+  private var properties: [Property] {
+    [
+      Version.property,
+      Property("State", "s", emitsChanged: .true) { _ in .string(keeper.machine.state.rawValue) },
+      Property("User", "a{sv}", emitsChanged: .invalidates) { _ in
+        .dict(keeper.machine.user.map(DBusDictionaries.user) ?? [:])
+      },
+      Property("IsAnonymous", "b", emitsChanged: .true) { _ in .boolean(keeper.machine.user?.isAnonymous ?? false) },
+      Property("SignInMethod", "s", emitsChanged: .true) { _ in
+        .string(keeper.machine.session?.method.description ?? "")
+      },
+      Property("Sequence", "t", emitsChanged: .true) { _ in .uint64(keeper.machine.sequence) },
+      Property("ClockSkew", "x", emitsChanged: .true) { _ in .int64(keeper.clockSkew ?? 0) },
+      Property("Health", "s", emitsChanged: .true) { _ in .string(keeper.machine.health.rawValue) },
+      Property("HealthReason", "s", emitsChanged: .true) { _ in
+        .string(keeper.machine.healthReason?.dbusName ?? "")
+      },
+      Property("LastUser", "a{sv}", emitsChanged: .invalidates) { _ in
+        .dict(DBusDictionaries.lastUser(keeper.machine.lastUser))
+      },
+    ]
+  }
+
+  /// The answer that needs no request; nil where one is needed.
+  private func cachedToken(_ call: MethodCall) throws(DBusError) -> [DBusValue]? {
+    let options = Options(call.arguments.last)
+    try requireUser(options)
+    guard try options.bool("force-refresh") != true,
+      let token = keeper.cachedToken(minValidity: Int64(try options.uint32("min-validity") ?? 300))
+    else { return nil }
+    return reply(token)
+  }
+
+  private func token(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = Options(call.arguments.last)
+    let minValidity = Int64(try options.uint32("min-validity") ?? 300)
+    let force = try options.bool("force-refresh") ?? false
+    do throws(AuthFailure) {
+      return reply(try await keeper.idToken(minValidity: minValidity, force: force))
+    } catch {
+      throw tree.reply(error, options, keeper)
+    }
+  }
+
+  private func reply(_ token: SessionKeeper.HandedToken) -> [DBusValue] {
+    [.string(token.token.reveal()), .int64(token.expiresAt), token.dbusClaims]
+  }
+
+  private func requireUser(_ options: Options) throws(DBusError) {
+    let uid = try options.string("uid")
+    try tree.answer(options, keeper) { () throws(AuthFailure) in
+      guard let user = keeper.machine.user else { throw AuthFailure(.noCurrentUser) }
+      if let uid, uid != user.uid { throw AuthFailure(.userMismatch) }
+    }
+  }
+
+  private func signOut(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try tree.answer(Options(call.arguments.last), keeper) { () throws(AuthFailure) in
+      tree.coordinator.dropAll(of: keeper.key)
+      try keeper.signOut()
+    }
+    return []
+  }
+
+  private func reloadUser(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    do throws(AuthFailure) {
+      _ = try await keeper.reload()
+      return []
+    } catch {
+      throw tree.reply(error, Options(call.arguments.last), keeper)
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import AuthCore
+import Crypto
+import DBus
+import EventLoop
+import LinkHandler
+import SessionStore
+
+/// What becomes of a URL: parsed, matched with the flow it belongs to, stored, answered. Nothing is ever fetched.
+@LoopActor
+final class LinkInbox {
+  /// What `CanHandle` and `Open` answer.
+  struct Verdict {
+    var handled: Bool
+    var kind: LinkKind
+    /// A word of the parser's or a reject word.
+    var reason: String?
+    var via: [LinkWrapper]
+    var key: SessionKey?
+    var flow: FlowID?
+  }
+
+  /// Where a link leads.
+  private enum Target {
+    case flow(Flow)
+    /// No row knows it; it's for this session.
+    case unsolicited(SessionKey)
+  }
+
+  private let registry: AppRegistry
+  private let coordinator: FlowCoordinator
+  private let services: Services
+  /// Opens that match no row and no known code: each click is a new caller, so the limit is for all of them.
+  private var strays = RateLimit(limit: 60, window: 60)
+  private var unhandled: [UInt64: Unhandled] = [:]
+  private var nextUnhandled: UInt64 = 1
+
+  private struct Unhandled {
+    let url: String
+    let app: AppID
+    let timer: Timer
+  }
+
+  init(registry: AppRegistry, coordinator: FlowCoordinator, services: Services) {
+    self.registry = registry
+    self.coordinator = coordinator
+    self.services = services
+  }
+
+  // MARK: CanHandle
+
+  /// What linkd thinks of `url`: no network, no change.
+  func judge(_ url: String) throws(AuthFailure) -> Verdict {
+    switch registry.parser.parse(url, pending: PendingReturns()) {
+    case .failure(let rejection):
+      return Verdict(
+        handled: false, kind: .none, reason: rejection.reason.rawValue, via: rejection.via,
+        key: nil, flow: nil)
+    case .success(let link): return try judge(link)
+    }
+  }
+
+  private func judge(_ link: Link) throws(AuthFailure) -> Verdict {
+    var verdict = Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, key: nil, flow: nil)
+    guard case .action(let action) = link.content else {
+      // Redirects and verifications count for the flow that waits for them alone.
+      if verdict.reason == nil { verdict.reason = LinkRejectionReason.noPendingRequest.rawValue }
+      if verdict.reason == LinkRejectionReason.noPendingRequest.rawValue { verdict.kind = .none }
+      return verdict
+    }
+    switch try target(of: link, action) {
+    case .success(.flow(let flow)):
+      verdict.key = flow.key
+      if !flow.stage.isEnd { verdict.flow = flow.id }
+    case .success(.unsolicited(let key)): verdict.key = key
+    case .failure(let rejection):
+      return Verdict(
+        handled: false, kind: .none, reason: rejection.reason.rawValue, via: link.via, key: nil, flow: nil)
+    }
+    verdict.handled = true
+    return verdict
+  }
+
+  // MARK: Open
+
+  /// Takes `url` in: when this returns, the link is stored durably in the row it belongs to.
+  ///
+  /// - Throws: `rateLimited`, `differentDevice`, `operationNotAllowed`, and the storage errors.
+  func open(_ url: String, caller: Caller) throws(AuthFailure) -> Verdict {
+    switch registry.parser.parse(url, pending: PendingReturns()) {
+    case .failure(let rejection):
+      try countStray()
+      services.log.info("link not handled", ["reason": rejection.reason.rawValue, "scheme": rejection.scheme ?? "-"])
+      offer(url, rejection)
+      return Verdict(
+        handled: false, kind: .none, reason: rejection.reason.rawValue, via: rejection.via,
+        key: nil, flow: nil)
+    case .success(let link):
+      guard case .action(let action) = link.content else {
+        try countStray()
+        services.log.info("link not handled", ["kind": link.kind.rawValue, "reason": link.reject ?? "noPendingRequest"])
+        return try judge(link)
+      }
+      return try open(link, action, caller: caller)
+    }
+  }
+
+  private func open(_ link: Link, _ action: ActionLink, caller: Caller) throws(AuthFailure) -> Verdict {
+    var verdict = Verdict(handled: true, kind: link.kind, reason: nil, via: link.via, key: nil, flow: nil)
+    switch try target(of: link, action) {
+    case .failure(let rejection):
+      try countStray()
+      verdict.handled = false
+      verdict.kind = .none
+      verdict.reason = rejection.reason.rawValue
+    case .success(.flow(let flow)):
+      try coordinator.open(flow.id, code: action.oobCode)
+      verdict.flow = flow.id
+      verdict.key = flow.key
+    case .success(.unsolicited(let key)):
+      try countStray()
+      verdict.key = key
+      verdict.flow = try openUnsolicited(action, key: key, caller: caller)
+    }
+    services.log.info(
+      "link", ["kind": verdict.kind.rawValue, "flow": verdict.flow?.value ?? "-", "reason": verdict.reason ?? "-"])
+    return verdict
+  }
+
+  /// A sign-in link that no row here asked for waits for its address; nothing is spent until then.
+  private func openUnsolicited(
+    _ action: ActionLink, key: SessionKey, caller: Caller
+  ) throws(AuthFailure) -> FlowID {
+    guard action.kind == .emailSignIn else { throw AuthFailure(.operationNotAllowed) }
+    let app = registry.keep(key)?.app
+    if action.hints.sameDevice || app?.options.forceSameDevice == true { throw AuthFailure(.differentDevice) }
+    let now = services.now
+    var flow = Flow(
+      id: FlowIDs.random(), key: key, purpose: .signIn, method: .emailLink, createdAt: now,
+      expiresAt: now + EmailLinkFlow.lifetime)
+    flow.caller = caller.sandboxID
+    flow.tenantID = action.tenantID
+    try coordinator.startUnsolicited(flow, code: action.oobCode)
+    return flow.id
+  }
+
+  // MARK: Whose link it is
+
+  /// The flow that knows the code, else the flow whose token is in the link, else the app (behaviour: Links 8).
+  private func target(
+    of link: Link, _ action: ActionLink
+  ) throws(AuthFailure) -> Result<Target, LinkRejection> {
+    if let flow = try knownFlow(link, action) { return .success(.flow(flow)) }
+    return LinkRouter.choose(link, among: registry.parser).map { choice in
+      .unsolicited(SessionKey(app: choice.app, backend: choice.backend))
+    }
+  }
+
+  private func knownFlow(_ link: Link, _ action: ActionLink) throws(AuthFailure) -> Flow? {
+    let codeHash = SHA256.hash(action.oobCode.reveal())
+    let byCode = try services.stored { () throws(StoreError) in try services.store.flow(codeHash: codeHash) }
+    if let flow = byCode, link.candidates.contains(flow.key.app) { return current(flow) }
+    guard action.kind == .emailSignIn, let token = action.hints.sessionID else { return nil }
+    let tokenHash = SHA256.hash(token.reveal())
+    let byToken = try services.stored { () throws(StoreError) in try services.store.flow(linkTokenHash: tokenHash) }
+    guard let flow = byToken.map(current), link.candidates.contains(flow.key.app) else { return nil }
+    switch flow.stage {
+    // Given up: whoever opens the link now begins anew.
+    case .cancelled, .expired: return nil
+    case .failed: return flow.canRetry ? flow : nil
+    default: return flow
+    }
+  }
+
+  /// The flow as it stands in memory, where it's there.
+  private func current(_ flow: Flow) -> Flow { coordinator.flow(flow.id) ?? flow }
+
+  private func countStray() throws(AuthFailure) {
+    guard strays.take(at: services.now) else { throw AuthFailure(.rateLimited, retryAfter: 60) }
+  }
+
+  // MARK: URLs of an app's scheme that aren't ours
+
+  private func offer(_ url: String, _ rejection: LinkRejection) {
+    guard rejection.reason.exitCode == 3, let scheme = rejection.scheme else { return }
+    for app in rejection.schemeOwners {
+      let id = nextUnhandled
+      nextUnhandled += 1
+      let timer = EventLoop.after(.seconds(60)) { [weak self] in self?.unhandled.removeValue(forKey: id) }
+      unhandled[id] = Unhandled(url: url, app: app, timer: timer)
+      services.broadcast.unhandled(scheme: scheme, app: app, id: id)
+    }
+  }
+
+  /// Gives the URL once, to a caller that may see its app.
+  func takeUnhandled(_ id: UInt64, isVisible: (AppID) -> Bool) throws(AuthFailure) -> String {
+    guard let entry = unhandled[id], isVisible(entry.app) else { throw AuthFailure(.noSuchFlow) }
+    entry.timer.cancel()
+    unhandled.removeValue(forKey: id)
+    return entry.url
+  }
+}
+
+/// Public flow ids.
+enum FlowIDs {
+  /// 128 random bits in hexadecimal.
+  static func random() -> FlowID {
+    FlowID(Hex.encode(SecureRandom.bytes(16))) ?? preconditionFailureID
+  }
+
+  // Hexadecimal digits are always a valid id.
+  private static var preconditionFailureID: FlowID { preconditionFailure("hexadecimal is a valid flow id") }
+}

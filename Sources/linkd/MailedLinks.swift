@@ -1,0 +1,47 @@
+import AuthCore
+import Crypto
+import LinkHandler
+
+/// The link tokens of mailed links, and the continue URLs that carry them (behaviour: Pending flows 1).
+///
+/// A token isn't kept anywhere: it's derived from the flow's id and beginning under a key of its own, so that a second mail
+/// carries the same one, and only its SHA-256 is stored and compared.
+struct MailedLinks: Sendable {
+  private let key: Secret<[UInt8]>
+
+  /// `storeKey` is the store's master key; the tokens' key is derived from it.
+  init(storeKey: Secret<[UInt8]>) {
+    key = Secret(HMACSHA256.authenticate(Array("linkd link token".utf8), key: storeKey.reveal()))
+  }
+
+  /// 256 bits in base64url.
+  func token(for flow: Flow) -> Secret<String> {
+    let message = Array("\(flow.id)\n\(flow.key.app)\n\(flow.key.backend)\n\(flow.createdAt)".utf8)
+    return Secret(Base64URL.encode(HMACSHA256.authenticate(message, key: key.reveal())))
+  }
+
+  /// What the row keeps of the token.
+  func hash(for flow: Flow) -> [UInt8] { SHA256.hash(token(for: flow).reveal()) }
+
+  /// The continue URL of the mail: the caller's or the app's, with the token and FirebaseUI's parameters added.
+  ///
+  /// - Throws: `handlerMissing` where the app wants a loopback page, `invalidContinueURL`.
+  func continueURL(for flow: Flow, app: App) throws(AuthFailure) -> String {
+    let hints = LinkHints(
+      sessionID: token(for: flow), anonymousUID: flow.anonymousUID, sameDevice: flow.forceSameDevice,
+      providerID: flow.linkProvider)
+    do throws(ContinueURLError) {
+      return try ContinueURL.adding(hints, to: try base(flow, app))
+    } catch {
+      throw AuthFailure(.invalidContinueURL)
+    }
+  }
+
+  private func base(_ flow: Flow, _ app: App) throws(ContinueURLError) -> String {
+    if let url = flow.continueURL ?? app.continueURL { return url }
+    if let emulator = flow.key.backend.emulator { return "http://\(emulator)/emulator/continue" }
+    // Nothing of ours is hosted: the person pastes the address bar of the project's own page.
+    if app.continueMode == .paste { return "https://\(app.authDomain)/" }
+    throw .missing
+  }
+}

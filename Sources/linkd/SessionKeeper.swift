@@ -1,0 +1,241 @@
+import AuthCore
+import EventLoop
+import IdentityToolkit
+import SessionStore
+
+/// One app's session at one backend: its machine, its tokens, its row, its signals. The only door to all four.
+@LoopActor
+final class SessionKeeper {
+  /// An ID token as it's handed out.
+  struct HandedToken {
+    let token: Secret<String>
+    /// Unix seconds, the server's clock.
+    let expiresAt: Int64
+    let claims: [String: JSONValue]
+  }
+
+  let key: SessionKey
+  var app: App
+  private(set) var machine: SessionMachine
+  /// Seconds that the server's clock is ahead of ours; nil until a server has answered.
+  private(set) var clockSkew: Int64?
+  /// Called with the provider lists that a lookup changed, and so on: what D-Bus caches of the session is stale.
+  var onChange: () -> Void = {}
+  private let services: Services
+  private var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
+  /// Boot-clock second at which the current ID token was received; nil where an earlier life of the daemon did.
+  private var receivedAtBoot: Int64?
+  private var handed: HandedToken?
+  private var backoff = Backoff()
+  /// What the row says: sequence numbers up to it may have been handed out, so that most changes need no commit for the
+  /// number alone.
+  private var reservedSequence: UInt64
+
+  init(app: App, key: SessionKey, stored: StoredSession?, services: Services) {
+    self.app = app
+    self.key = key
+    self.services = services
+    clockSkew = stored?.clockSkew
+    reservedSequence = stored?.sequence ?? 0
+    machine = SessionMachine(
+      key: key, session: stored?.session, lastUser: stored?.lastUser, sequence: stored?.sequence ?? 0)
+  }
+
+  /// Says the current state once, after start: a subscriber that outlived the last daemon learns it (B128).
+  func announce() { services.broadcast.stateChanged(machine) }
+
+  /// The context of every call for this session's account.
+  var project: ProjectContext {
+    var app = app
+    app.tenantID = machine.user?.tenantID ?? app.tenantID
+    return ProjectContext(app: app, backend: key.backend)
+  }
+
+  /// Notes what the server's `Date` header said.
+  func observe(serverTime: Int64, localTime: Int64) {
+    let skew = serverTime - localTime
+    // The header has whole seconds and travelled a while: small differences say nothing.
+    guard abs(skew - (clockSkew ?? 0)) > 2 || clockSkew == nil else { return }
+    clockSkew = skew
+    services.broadcast.sessionProperties(key, ["ClockSkew"])
+  }
+
+  // MARK: Changes
+
+  /// The session that a finished flow gives.
+  func session(user: User, grant: TokenGrant, method: SignInMethod) -> Session {
+    Session(
+      key: key, user: user, method: method, refreshToken: grant.refreshToken, idToken: grant.idToken,
+      idTokenReceivedAt: services.now + (clockSkew ?? 0), idTokenLifetime: grant.expiresIn ?? 0)
+  }
+
+  /// Takes over `session` and commits it together with `other` rows.
+  func adopt(_ session: Session, with other: () throws(StoreError) -> Void) throws(AuthFailure) {
+    try apply(.adopted(session), with: other)
+    receivedAtBoot = BootClock.seconds
+    backoff = Backoff()
+  }
+
+  /// Ends the session. Nothing of it stays but the sequence.
+  func signOut() throws(AuthFailure) { try apply(.signedOut) }
+
+  /// A flow that signs in began or ended an exchange.
+  func exchanging(_ began: Bool) { try? apply(.exchanging(began)) }
+
+  /// The stored session can't be opened.
+  func unavailable(_ health: SessionHealth, _ error: AuthError) { try? apply(.unavailable(health, error)) }
+
+  /// Looks the account up again.
+  func reload() async throws(AuthFailure) -> User {
+    let token = try await idToken()
+    do throws(AuthFailure) {
+      let user = try await services.toolkit.lookup(idToken: token.token, project: project)
+      try apply(.reloaded(user))
+      return user
+    } catch {
+      if error.endsSession { try apply(.refreshFailed(error)) }
+      throw error
+    }
+  }
+
+  private func apply(
+    _ event: SessionMachine.Event, with other: () throws(StoreError) -> Void = {}
+  ) throws(AuthFailure) {
+    var next = machine
+    let actions = next.handle(event)
+    try commit(next, actions, with: other)
+    let tokenBefore = machine.session?.idToken
+    machine = next
+    if machine.session?.idToken != tokenBefore {
+      handed = nil
+      receivedAtBoot = nil
+    }
+    if !actions.isEmpty { onChange() }
+    announce(actions)
+  }
+
+  private func commit(
+    _ next: SessionMachine, _ actions: [SessionMachine.Action], with other: () throws(StoreError) -> Void
+  ) throws(AuthFailure) {
+    let reserved = next.sequence > reservedSequence ? next.sequence + 64 : reservedSequence
+    guard reserved > reservedSequence || actions.contains(where: \.isDurable) else { return }
+    try services.stored { () throws(StoreError) in
+      try services.store.transaction { () throws(StoreError) in
+        if let session = next.session {
+          try services.store.save(
+            StoredSession(session: session, lastUser: nil, sequence: reserved, clockSkew: clockSkew), for: key)
+        } else {
+          for case .remove(let uid) in actions { try services.store.removeSession(key, uid: uid) }
+          try services.store.save(
+            StoredSession(session: nil, lastUser: next.lastUser, sequence: reserved, clockSkew: clockSkew),
+            for: key)
+        }
+        try other()
+      }
+    }
+    reservedSequence = reserved
+  }
+
+  private func announce(_ actions: [SessionMachine.Action]) {
+    for action in actions {
+      switch action {
+      case .save: break
+      case .remove: services.log.info("signed out", ["app": key.app])
+      case .stateChanged: services.broadcast.stateChanged(machine)
+      case .idTokenChanged: services.broadcast.idTokenChanged(machine)
+      case .providersChanged(let added, let removed):
+        services.broadcast.providersChanged(key, added: added, removed: removed)
+      case .healthChanged: services.broadcast.sessionProperties(key, ["Health", "HealthReason", "LastUser"])
+      }
+    }
+  }
+
+  // MARK: Tokens
+
+  /// The cached ID token, where it lives for `minValidity` seconds more.
+  func cachedToken(minValidity: Int64) -> HandedToken? {
+    guard let session = machine.session, let token = session.idToken, remaining(session) > minValidity else {
+      return nil
+    }
+    if let handed { return handed }
+    handed = try? hand(token, session)
+    return handed
+  }
+
+  /// A token that lives for `minValidity` seconds more, refreshed where needed: one request for all callers.
+  ///
+  /// - Throws: `noCurrentUser`, or why the refresh failed. A token received less than a minute ago isn't refreshed unless
+  ///   `force` says so (behaviour: Tokens).
+  func idToken(minValidity: Int64 = 300, force: Bool = false) async throws(AuthFailure) -> HandedToken {
+    guard machine.session != nil else { throw AuthFailure(.noCurrentUser) }
+    if !force {
+      if let cached = cachedToken(minValidity: minValidity) { return cached }
+      if let receivedAtBoot, BootClock.seconds - receivedAtBoot < 60, let cached = cachedToken(minValidity: 0) {
+        return cached
+      }
+      if let failure = backoff.failure(at: BootClock.seconds) { throw failure }
+    }
+    if let refreshing { return try await refreshing.value.get() }
+    let task = Task { @LoopActor in await self.refresh() }
+    refreshing = task
+    return try await task.value.get()
+  }
+
+  private func refresh() async -> Result<HandedToken, AuthFailure> {
+    defer { refreshing = nil }
+    guard let before = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
+    do throws(AuthFailure) {
+      let grant = try await services.toolkit.refresh(refreshToken: before.refreshToken, project: project)
+      // Signed out, or somebody else signed in, while the answer was under way.
+      guard let current = machine.session, current.user.uid == before.user.uid else {
+        return .failure(AuthFailure(.noCurrentUser))
+      }
+      try apply(.refreshed(grant, receivedAt: services.now + (clockSkew ?? 0)))
+      receivedAtBoot = BootClock.seconds
+      backoff = Backoff()
+      guard let session = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
+      return .success(try hand(grant.idToken, session))
+    } catch {
+      services.log.warning("refresh failed", ["app": key.app, "error": error.error, "code": error.serverCode ?? "-"])
+      backoff.failed(error, at: BootClock.seconds)
+      if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
+      return .failure(error)
+    }
+  }
+
+  /// Seconds left, counted on the boot clock where the token was received in this life of the daemon.
+  private func remaining(_ session: Session) -> Int64 {
+    if let receivedAtBoot { return session.idTokenLifetime - (BootClock.seconds - receivedAtBoot) }
+    let age = services.now + (clockSkew ?? 0) - session.idTokenReceivedAt
+    // A clock that went back says nothing about the token.
+    return age < 0 ? 0 : session.idTokenLifetime - age
+  }
+
+  private func hand(_ token: Secret<String>, _ session: Session) throws(AuthFailure) -> HandedToken {
+    let claims: IDToken
+    do { claims = try IDToken(token.reveal()) } catch {
+      throw AuthFailure(.serviceUnavailable, serverCode: "MALFORMED_ID_TOKEN")
+    }
+    return HandedToken(token: token, expiresAt: claims.expiresAt, claims: claims.claims)
+  }
+}
+
+extension SessionMachine.Action {
+  /// Whether it needs a commit.
+  var isDurable: Bool {
+    switch self {
+    case .save, .remove: true
+    case .stateChanged, .idTokenChanged, .providersChanged, .healthChanged: false
+    }
+  }
+}
+
+extension AuthFailure {
+  /// Whether the account itself was refused: the session is over.
+  var endsSession: Bool {
+    switch error {
+    case .tokenRevoked, .userDisabled, .userNotFound: true
+    default: false
+    }
+  }
+}
