@@ -51,6 +51,7 @@ let package = Package(
     library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    library("CIDN", pkgConfig: "libidn2", apt: "libidn2-dev"),
     target("EventLoop", ["CLinux"]),
 
     // Ring 1: the nouns of sign-in. No I/O, no C.
@@ -67,6 +68,7 @@ let package = Package(
     target("Crypto", ["AuthCore", "CCrypto"]),
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
+    target("DomainNames", ["AuthCore", "CIDN"]),
     target("Desktop", ["AuthCore", "DBus"]),
     target("Callers", ["AuthCore", "DBus"]),
     target("Keyring", ["AuthCore", "DBus"]),
@@ -77,7 +79,7 @@ let package = Package(
       "linkd",
       [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
-        "DBus", "Crypto", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
+        "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
     program("linkctl", ["AuthCore", "Texts", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD", "CCrypto"]),
@@ -91,6 +93,7 @@ let package = Package(
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
     tests("PhoneVerificationTests", ["PhoneVerification"]),
     tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
+    tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
     tests("CryptoTests", ["Crypto", "AuthCore"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),

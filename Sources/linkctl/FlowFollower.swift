@@ -57,7 +57,7 @@ final class FlowFollower {
 
   private func follow(_ path: String, _ signals: AsyncStream<Signal>) async throws(DBusError) -> Int32 {
     let clock = deadline.map { deadline in
-      EventLoop.after(.seconds(max(0, deadline - BootClock.seconds))) { [weak self] in self?.timedOut() }
+      EventLoop.shared.after(.seconds(max(0, deadline - BootClock.seconds))) { [weak self] in self?.timedOut() }
     }
     defer { clock?.cancel() }
     if let code = try await step(path) { return code }
@@ -119,8 +119,8 @@ enum LoopCommand {
   static func run(_ body: @escaping @LoopActor () async throws(Failure) -> Int32) throws(Failure) -> Int32 {
     let result = Outcome()
     Task { @LoopActor in
-      EventLoop.onSignal(SIGINT) { end(130) }
-      EventLoop.onSignal(SIGTERM) { end(130) }
+      EventLoop.shared.onSignal(SIGINT) { end(130) }
+      EventLoop.shared.onSignal(SIGTERM) { end(130) }
       do throws(Failure) {
         result.value = .success(try await body())
       } catch {

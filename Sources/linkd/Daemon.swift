@@ -182,7 +182,7 @@ final class Daemon {
   }
 
   private func scheduleIdleCheck(after seconds: Int64, limit: Int64) {
-    EventLoop.after(.seconds(max(1, seconds))) { [weak self] in
+    EventLoop.shared.after(.seconds(max(1, seconds))) { [weak self] in
       guard let self, let connection, let coordinator else { return }
       let idle = BootClock.seconds - lastActivity
       if idle < limit || connection.callsInFlight > 0 || coordinator.isBusy {
@@ -202,7 +202,7 @@ final class Daemon {
     Task { @LoopActor in
       if let connection {
         _ = try? await connection.releaseName(Contract.busName)
-        while connection.callsInFlight > 0, connection.isConnected { try? await EventLoop.sleep(for: .milliseconds(5)) }
+        while connection.callsInFlight > 0, connection.isConnected { try? await EventLoop.shared.sleep(for: .milliseconds(5)) }
         connection.flush()
         connection.close()
       }

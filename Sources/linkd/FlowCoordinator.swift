@@ -62,7 +62,7 @@ final class FlowCoordinator {
   var keeper: (SessionKey) -> SessionKeeper? = { _ in nil }
   private let services: Services
   private var mails = MailLimit()
-  private var timers: [FlowID: Timer] = [:]
+  private var timers: [FlowID: EventLoop.Timer] = [:]
   private var exchanging: Set<FlowID> = []
 
   init(services: Services) { self.services = services }
@@ -256,7 +256,7 @@ final class FlowCoordinator {
 
   private func hideLater(_ id: FlowID) {
     timers.removeValue(forKey: id)?.cancel()
-    timers[id] = EventLoop.after(Self.readableAfterEnd) { [weak self] in self?.hide(id) }
+    timers[id] = EventLoop.shared.after(Self.readableAfterEnd) { [weak self] in self?.hide(id) }
   }
 
   private func hide(_ id: FlowID) {
@@ -282,7 +282,7 @@ final class FlowCoordinator {
   private func watchExpiry(_ flow: Flow) {
     timers.removeValue(forKey: flow.id)?.cancel()
     let left = max(0, flow.expiresAt - services.now)
-    timers[flow.id] = EventLoop.after(.seconds(left)) { [weak self] in
+    timers[flow.id] = EventLoop.shared.after(.seconds(left)) { [weak self] in
       try? self?.finish(flow.id, .overdue, .overdue)
     }
   }
@@ -321,7 +321,7 @@ final class FlowCoordinator {
 
   private func lookUp(_ flow: Flow, _ grant: TokenGrant, delay: Int64) {
     Task { @LoopActor in
-      if delay > 0 { try? await EventLoop.sleep(for: .seconds(delay)) }
+      if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
       guard let keeper = keeper(flow.key), flows[flow.id]?.flow.stage == .exchanging else { return }
       do throws(AuthFailure) {
         let user = try await services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))

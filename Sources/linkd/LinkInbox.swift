@@ -37,7 +37,7 @@ final class LinkInbox {
   private struct Unhandled {
     let url: String
     let app: AppID
-    let timer: Timer
+    let timer: EventLoop.Timer
   }
 
   init(registry: AppRegistry, coordinator: FlowCoordinator, services: Services) {
@@ -185,7 +185,7 @@ final class LinkInbox {
     for app in rejection.schemeOwners {
       let id = nextUnhandled
       nextUnhandled += 1
-      let timer = EventLoop.after(.seconds(60)) { [weak self] in self?.unhandled.removeValue(forKey: id) }
+      let timer = EventLoop.shared.after(.seconds(60)) { [weak self] in self?.unhandled.removeValue(forKey: id) }
       unhandled[id] = Unhandled(url: url, app: app, timer: timer)
       services.broadcast.unhandled(scheme: scheme, app: app, id: id)
     }

@@ -37,8 +37,8 @@ struct Linkd {
     Task { @LoopActor in
       let daemon = Daemon(environment: environment)
       status.daemon = daemon
-      EventLoop.onSignal(SIGTERM) { daemon.stop() }
-      EventLoop.onSignal(SIGINT) { daemon.stop() }
+      EventLoop.shared.onSignal(SIGTERM) { daemon.stop() }
+      EventLoop.shared.onSignal(SIGINT) { daemon.stop() }
       do throws(Daemon.StartError) {
         if try await daemon.start() == false { EventLoop.shared.stop() }
       } catch {

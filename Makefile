@@ -1,0 +1,57 @@
+# linkd: what a newcomer types. `make help` lists it.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+BUILD := .build/release
+
+# What the programs are built from, and what they load when they need it.
+BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev \
+  libgcrypt20-dev libidn2-dev
+# What the demo and the tests use besides: real parts, and checkers that aren't ours.
+TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
+  python3 python3-dbus procps
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build demo test bench format lint install uninstall clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+deps: ## install the Debian packages that are missing
+	@missing=""; for package in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then echo "installing:$$missing"; $(SUDO) apt-get update -qq; \
+	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; fi
+
+# Linked with the Swift runtime inside and stripped: nothing of the toolchain is needed where they run.
+build: deps ## linkd, linkctl and auth-emulator in .build/release
+	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product linkd
+	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product linkctl
+	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product auth-emulator
+
+demo: build ## the main job on real parts: a mailed link becomes a session
+	scripts/demo $(BUILD)
+
+test: deps ## every test
+	scripts/test
+
+bench: build ## ratios to the floors of the bus, the loader and the disk
+	scripts/bench $(BUILD)
+
+format: ## rewrite the sources in the one style
+	$(SWIFT) format -i -r Package.swift Sources Tests
+
+lint: ## complain where the style isn't kept
+	$(SWIFT) format lint --strict -r Package.swift Sources Tests
+
+install: ## put the built programs and desktop files under PREFIX
+	scripts/install "$(BUILD)" "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## take them away again
+	scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
+
+clean: ## remove what was built
+	rm -rf .build .build-*
