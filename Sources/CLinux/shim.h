@@ -2,8 +2,10 @@
 #ifndef CLINUX_SHIM_H
 #define CLINUX_SHIM_H
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -23,6 +25,18 @@ static inline int clinux_boot_timerfd(void) { return timerfd_create(CLOCK_BOOTTI
 static inline int clinux_timerfd_set(int fd, uint64_t nanoseconds) {
   struct itimerspec t = {{0, 0}, {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)}};
   return timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, 0);
+}
+
+// GNU extensions, declared by hand for the reason given below.
+extern int pipe2(int ends[2], int flags);
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *, int);
+
+/// A pipe that no child inherits by accident.
+static inline int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+/// The child starts without the descriptors from `first` on.
+static inline int clinux_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
 static inline int clinux_signalfd(int fd, const sigset_t *mask) { return signalfd(fd, mask, SFD_CLOEXEC | SFD_NONBLOCK); }
