@@ -87,7 +87,7 @@ let package = Package(
 
     // Tests.
     tests("ArchitectureTests", []),
-    tests("EventLoopTests", ["EventLoop"]),
+    tests("EventLoopTests", ["EventLoop", "TestSupport"]),
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
@@ -102,7 +102,7 @@ let package = Package(
     tests("KeyringTests", ["Keyring", "AuthCore", "TestSupport"]),
     tests("AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,180 @@
+import EventLoop
+
+extension Connection {
+  /// Makes an object callable, in place of one exported at the same path before. Object managers above it announce
+  /// it with InterfacesAdded, unless `announce` is false (before the name is owned nobody listens).
+  public func export(_ object: ExportedObject, announce: Bool = true) { objects.export(object, announce: announce) }
+
+  /// The object isn't there any more. Object managers above it announce that with InterfacesRemoved.
+  public func unexport(_ path: ObjectPath) { objects.unexport(path) }
+
+  /// Whether something is exported at the very path.
+  public func isExported(_ path: ObjectPath) -> Bool { objects.objects[path] != nil }
+
+  /// Broadcasts PropertiesChanged as the table's annotations say: values, as ``Caller/broadcast`` sees them, for
+  /// `.true`; names for `.invalidates` and for what has no such value; nothing for the others.
+  public func propertiesChanged(_ path: ObjectPath, _ interface: String, _ names: [String]) {
+    objects.propertiesChanged(path, interface, names)
+  }
+
+  /// Calls received and not yet answered. A service that exits when idle waits for 0.
+  public var callsInFlight: Int { objects.callsInFlight }
+
+  /// Boot time in nanoseconds (``BootClock``) of the last call received or answered; 0 before the first.
+  public var lastCallTime: UInt64 { objects.lastCallTime }
+}
+
+/// The objects of a connection, and the way from a call to its handler and back.
+@LoopActor
+final class ObjectServer {
+  unowned var connection: Connection! = nil
+  private(set) var objects: [ObjectPath: ExportedObject] = [:]
+  private(set) var callsInFlight = 0
+  private(set) var lastCallTime: UInt64 = 0
+  /// Calls of senders that are being resolved, in order.
+  private var waiting: [String: [HeldMessage]] = [:]
+  /// Introspectable, Properties and ObjectManager are tables like any other.
+  private(set) lazy var standard = StandardInterfaces(self)
+
+  nonisolated init() {}
+
+  func add(_ object: ExportedObject) { objects[object.path] = object }
+  func remove(_ path: ObjectPath) -> ExportedObject? { objects.removeValue(forKey: path) }
+
+  // MARK: From call to caller
+
+  func receive(_ message: borrowing Message) {
+    callsInFlight += 1
+    lastCallTime = BootClock.nanoseconds
+    let sender = message.sender ?? ""
+    guard let identity = connection.callerIdentity else {
+      return dispatch(message, Caller(uniqueName: sender))
+    }
+    if waiting[sender] == nil, let caller = identity.cached(sender) { return dispatch(message, caller) }
+    let held = HeldMessage(message)
+    if waiting[sender] != nil {
+      waiting[sender]?.append(held)
+      return
+    }
+    waiting[sender] = [held]
+    Task.immediate { @LoopActor in await self.resolve(sender, identity) }
+  }
+
+  private func resolve(_ sender: String, _ identity: CallerIdentity) async {
+    let result: Result<Caller, DBusError>
+    do throws(DBusError) {
+      result = .success(try await identity.resolve(sender))
+    } catch {
+      result = .failure(error)
+    }
+    for held in waiting.removeValue(forKey: sender) ?? [] {
+      switch result {
+      case .success(let caller): dispatch(held.message, caller)
+      case .failure(let error): answer(held.message, .failure(error))
+      }
+    }
+  }
+
+  // MARK: From caller to handler
+
+  private func dispatch(_ message: borrowing Message, _ caller: Caller) {
+    let found: (call: MethodCall, method: Method)
+    do throws(DBusError) {
+      found = try find(message, caller)
+    } catch {
+      return answer(message, .failure(error))
+    }
+    switch found.method.handler {
+    case .sync(let body):
+      answer(message, found.method.checked { () throws(DBusError) in try body(found.call) })
+    case .async(let body):
+      let held = HeldMessage(message)
+      Task.immediate { @LoopActor in
+        let result: Result<[DBusValue], DBusError>
+        do throws(DBusError) { result = .success(try await body(found.call)) } catch { result = .failure(error) }
+        self.answer(held.message, found.method.checked { () throws(DBusError) in try result.get() })
+      }
+    }
+  }
+
+  private func find(
+    _ message: borrowing Message, _ caller: Caller
+  ) throws(DBusError) -> (call: MethodCall, method: Method) {
+    guard let path = message.path, let member = message.member else { throw .invalidArgs("incomplete call") }
+    let interfaces = try self.interfaces(of: path, for: caller)
+    let (interface, method) = try Self.find(member, of: message.interface, in: interfaces)
+    guard message.signatureText == method.inputSignature else {
+      throw .invalidArgs(
+        "\(interface.name).\(member) takes (\(method.inputSignature)) and was called with (\(message.signatureText))")
+    }
+    let call = MethodCall(
+      caller: caller, path: path, interface: interface.name, member: member, arguments: message.arguments())
+    return (call, method)
+  }
+
+  /// An object's own interfaces and the standard ones. Throws UnknownObject for what isn't there for this caller.
+  private func interfaces(
+    of path: ObjectPath, for caller: Caller
+  ) throws(DBusError) -> (own: ExportedObject?, standard: [Interface]) {
+    if let object = visibleObject(path, for: caller) { return (object, standard.interfaces(of: object)) }
+    guard path == .root || hasVisibleDescendant(path, for: caller)
+    else { throw .unknownObject("no such object: \(path)") }
+    return (nil, [standard.introspectable])
+  }
+
+  private static func find(
+    _ member: String, of interface: String?, in tables: (own: ExportedObject?, standard: [Interface])
+  ) throws(DBusError) -> (Interface, Method) {
+    guard let interface else {
+      // Without an interface the first method of that name is meant.
+      for table in (tables.own?.interfaces ?? []) + tables.standard {
+        if let method = table.method(member) { return (table, method) }
+      }
+      throw .unknownMethod("no such method: \(member)")
+    }
+    guard let table = tables.own?.interface(interface) ?? tables.standard.first(where: { $0.name == interface })
+    else { throw .unknownInterface("no such interface: \(interface)") }
+    guard let method = table.method(member) else { throw .unknownMethod("no such method: \(interface).\(member)") }
+    return (table, method)
+  }
+
+  // MARK: From handler to reply
+
+  /// The only place that replies, so that every call gets exactly one.
+  private func answer(_ call: borrowing Message, _ result: Result<[DBusValue], DBusError>) {
+    callsInFlight -= 1
+    lastCallTime = BootClock.nanoseconds
+    guard call.expectsReply, connection.isOpen else { return }
+    do throws(DBusError) {
+      try connection.send(Message.reply(to: call, arguments: try result.get()))
+    } catch {
+      // What can't be sent as a result is told as an error. If even that fails there is no memory.
+      if let reply = try? Message.error(error, replyTo: call) { _ = try? connection.send(reply) }
+    }
+  }
+}
+
+/// A message kept for later.
+@LoopActor
+private final class HeldMessage {
+  let message: Message
+
+  init(_ message: borrowing Message) { self.message = Message(borrowing: message.handle) }
+}
+
+extension Method {
+  /// A handler's results, refused when they aren't what the table promises.
+  fileprivate func checked(
+    _ body: () throws(DBusError) -> [DBusValue]
+  ) -> Result<[DBusValue], DBusError> {
+    do throws(DBusError) {
+      let values = try body()
+      let signature = values.count == 1 ? values[0].signatureText : values.map(\.signatureText).joined()
+      guard signature == outputSignature
+      else { return .failure(.failed("\(name) made (\(signature)) instead of (\(outputSignature))")) }
+      return .success(values)
+    } catch {
+      return .failure(error)
+    }
+  }
+}
