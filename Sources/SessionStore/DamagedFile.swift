@@ -9,13 +9,15 @@ extension SessionStore {
   /// - Parameter now: Unix seconds.
   public static func setAside(holding lock: borrowing StateLock, now: Int64) throws(StoreError) -> String? {
     let path = lock.folder + "/" + fileName
-    guard access(path, F_OK) == 0 else { return nil }
+    guard exists(path) else { return nil }
     let base = "\(path).damaged-\(stamp(now))"
     for attempt in 1...100 {
       let target = attempt == 1 ? base : "\(base)-\(attempt)"
+      // The lock keeps others from taking the name meanwhile.
+      if exists(target) || exists(target + "-wal") { continue }
       // The log first: SQLite would delete one that it finds beside a new, empty file.
-      guard try move(path + "-wal", to: target + "-wal") else { continue }
-      guard try move(path, to: target) else { continue }
+      guard rename(path + "-wal", target + "-wal") == 0 || errno == ENOENT else { throw .fromErrno(errno) }
+      guard rename(path, target) == 0 else { throw .fromErrno(errno) }
       // An index of the log, rebuilt from it at need.
       unlink(path + "-shm")
       try StateFolder.sync(lock.folder)
@@ -24,18 +26,7 @@ extension SessionStore {
     throw .failed(code: -EEXIST)
   }
 
-  /// Renames without overwriting; false when the new name is taken. A file that isn't there counts as moved.
-  private static func move(_ old: String, to new: String) throws(StoreError) -> Bool {
-    if link(old, new) != 0 {
-      switch errno {
-      case ENOENT: return true
-      case EEXIST: return false
-      default: throw .fromErrno(errno)
-      }
-    }
-    guard unlink(old) == 0 else { throw .fromErrno(errno) }
-    return true
-  }
+  private static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// `YYYYMMDD-HHMMSS` in UTC.
   private static func stamp(_ now: Int64) -> String {
