@@ -50,7 +50,7 @@ let package = Package(
     library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
-    library("CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    library("CCrypto", pkgConfig: "libgcrypt", apt: "libgcrypt20-dev"),
     library("CIDN", pkgConfig: "libidn2", apt: "libidn2-dev"),
     target("EventLoop", ["CLinux"]),
 
@@ -71,7 +71,7 @@ let package = Package(
     target("DomainNames", ["AuthCore", "CIDN"]),
     target("Desktop", ["AuthCore", "DBus"]),
     target("Callers", ["AuthCore", "DBus"]),
-    target("Keyring", ["AuthCore", "DBus"]),
+    target("Keyring", ["AuthCore", "Crypto"]),
     target("LinkdClient", ["AuthCore", "DBus"]),
 
     // Ring 4: programs that wire.
@@ -99,7 +99,7 @@ let package = Package(
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
     tests("DesktopTests", ["Desktop", "AuthCore", "TestSupport"]),
     tests("CallersTests", ["Callers", "TestSupport"]),
-    tests("KeyringTests", ["Keyring", "AuthCore", "TestSupport"]),
+    tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests("AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
