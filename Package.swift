@@ -58,6 +58,7 @@ let package = Package(
     target("AuthCore"),
     target("AppConfiguration", ["AuthCore"]),
     target("Texts"),
+    target("BridgePage"),
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
@@ -81,7 +82,7 @@ let package = Package(
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
         "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "DBus", "EventLoop", "LinkdClient"]),
+    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
 

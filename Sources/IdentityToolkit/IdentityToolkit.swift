@@ -1,1 +1,43 @@
-// IdentityToolkit
+public import AuthCore
+public import EventLoop
+import FoundationEssentials
+
+/// The Identity Toolkit and Secure Token services, in AuthCore's words. One file per call.
+@LoopActor
+public final class IdentityToolkit {
+  /// Told of every answer's `Date` header: backend, the server's time, ours (Unix seconds).
+  public var onServerDate: (Backend, Int64, Int64) -> Void = { _, _, _ in }
+  private let http: HTTPClient
+
+  /// Calls go through `http`.
+  public init(http: HTTPClient) { self.http = http }
+
+  /// Whether a request is under way.
+  public var isBusy: Bool { http.isBusy }
+
+  /// POSTs `body` and reads the answer (identity-toolkit 1.8: the order of checks).
+  ///
+  /// - Throws: what the server said by its table row; `networkUnavailable`; `serviceUnavailable` for whatever isn't this
+  ///   protocol: 5xx, HTML, cut or other JSON, redirects.
+  func call<Answer: Decodable>(
+    _ host: ProjectContext.Host, _ path: String, _ body: some Encodable, _ project: ProjectContext
+  ) async throws(AuthFailure) -> Answer {
+    let encoded: [UInt8]
+    do { encoded = Array(try JSONEncoder().encode(body)) } catch { throw AuthFailure(.internal, serverCode: "ENCODING") }
+    let request = HTTPRequest(
+      url: project.url(host, path), body: encoded, headers: project.headers,
+      isEmulator: project.backend.emulator != nil)
+    let response: HTTPResponse
+    do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
+    if let date = response.date { onServerDate(project.backend, date, WallClock.now) }
+    if let failure = ServerFailure.read(response) { throw failure }
+    do {
+      return try JSONDecoder().decode(Answer.self, from: Data(response.body))
+    } catch {
+      throw AuthFailure(.serviceUnavailable, serverCode: "UNEXPECTED_ANSWER")
+    }
+  }
+}
+
+/// An answer of which nothing is read.
+struct EmptyAnswer: Decodable {}

@@ -1,12 +1,12 @@
 public import AuthCore
-import DBus
+public import DBus
 
 /// The names of the D-Bus contract (docs: D-Bus API). Other programs are written against them.
 public enum Contract {
   /// The well-known name on the session bus.
   public static let busName = "org.linkd.Auth1"
   /// The root object.
-  public static let rootPath = "/org/linkd/Auth1"
+  public static let rootPath: ObjectPath = "/org/linkd/Auth1"
 
   /// The interfaces.
   public enum Interface {
@@ -28,28 +28,39 @@ public enum Contract {
 
   /// The object of an app: at its own backend, or at an emulator that a caller named (`emulator` option): nothing
   /// crosses between backends, so each has an object of its own.
-  public static func appPath(_ app: AppID, emulator: EmulatorAddress? = nil) -> String {
-    let path = "\(rootPath)/app/\(ObjectPath.encode(app.value))"
+  public static func appPath(_ app: AppID, emulator: EmulatorAddress? = nil) -> ObjectPath {
+    let path = rootPath.appending(label: "app").appending(label: app.value)
     guard let emulator else { return path }
-    return "\(path)/emulator/\(ObjectPath.encode(emulator.description))"
+    return path.appending(label: "emulator").appending(label: emulator.description)
   }
 
-  /// The object of a flow.
-  public static func flowPath(_ flow: FlowID) -> String { "\(rootPath)/flow/\(flow.value)" }
+  /// Above all flows.
+  public static let flowsPath: ObjectPath = "/org/linkd/Auth1/flow"
 
-  /// The app and the flow that a path names; nil for any other path.
-  public static func flowID(path: String) -> FlowID? {
-    let prefix = "\(rootPath)/flow/"
-    guard path.hasPrefix(prefix) else { return nil }
-    return FlowID(String(path.dropFirst(prefix.count)))
+  /// The object of a flow. Its id is a path element as it is.
+  public static func flowPath(_ flow: FlowID) -> ObjectPath {
+    // A flow's id has no character that a path element can't have.
+    (try? ObjectPath("\(flowsPath)/\(flow.value)")) ?? flowsPath
+  }
+
+  /// The flow that a path names; nil for any other path.
+  public static func flowID(path: ObjectPath) -> FlowID? {
+    let prefix = "\(flowsPath)/"
+    guard path.text.hasPrefix(prefix) else { return nil }
+    return FlowID(String(path.text.dropFirst(prefix.count)))
   }
 
   /// The app that a path names; nil for any other path.
-  public static func appID(path: String) -> AppID? {
+  public static func appID(path: ObjectPath) -> AppID? {
     let prefix = "\(rootPath)/app/"
-    guard path.hasPrefix(prefix), let label = path.dropFirst(prefix.count).split(separator: "/").first,
+    guard path.text.hasPrefix(prefix), let label = path.text.dropFirst(prefix.count).split(separator: "/").first,
       let name = ObjectPath.decode(String(label))
     else { return nil }
     return AppID(name)
+  }
+
+  /// Whether a path is an app's at an emulator that a caller named.
+  public static func isEmulatorVariant(_ path: ObjectPath) -> Bool {
+    path.text.hasPrefix("\(rootPath)/app/") && path.text.contains("/emulator/")
   }
 }

@@ -42,7 +42,7 @@ final class Context {
 
   /// One call to linkd, which starts it where it isn't running.
   func call(
-    _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue]
+    _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [DBusValue]
   ) throws(Failure) -> [DBusValue] {
     do throws(DBusError) {
       let connection = try connection()
@@ -55,19 +55,19 @@ final class Context {
   }
 
   /// The object of the app that is meant: `--app`, else the default one.
-  func appPath() throws(Failure) -> String {
+  func appPath() throws(Failure) -> ObjectPath {
     let reply = try call(
       Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(arguments.value("app") ?? ""), options()])
-    return reply.first?.asString ?? ""
+    return reply.first?.asPath ?? Contract.rootPath
   }
 
   /// All properties of one interface.
-  func properties(_ path: String, _ interface: String) throws(Failure) -> [String: DBusValue] {
+  func properties(_ path: ObjectPath, _ interface: String) throws(Failure) -> [String: DBusValue] {
     let reply = try call(path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)])
     return reply.first?.asDict ?? [:]
   }
 
-  func property(_ path: String, _ interface: String, _ name: String) throws(Failure) -> DBusValue {
+  func property(_ path: ObjectPath, _ interface: String, _ name: String) throws(Failure) -> DBusValue {
     let reply = try call(path, "org.freedesktop.DBus.Properties", "Get", [.string(interface), .string(name)])
     return reply.first ?? .string("")
   }

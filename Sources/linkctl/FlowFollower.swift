@@ -24,7 +24,7 @@ final class FlowFollower {
   /// Makes a flow by `start`, which gets a connection and answers with the flow's path, and follows it.
   nonisolated static func run(
     _ context: Context, wait: Bool,
-    start: @escaping @LoopActor (Connection) async throws(DBusError) -> String
+    start: @escaping @LoopActor (Connection) async throws(DBusError) -> ObjectPath
   ) throws(Failure) -> Int32 {
     let output = context.output
     let options = context.options()
@@ -51,11 +51,11 @@ final class FlowFollower {
   private func subscribe() async throws(DBusError) -> AsyncStream<Signal> {
     try await connection.signals(
       MatchRule(
-        sender: Contract.busName, interface: Contract.Interface.flow, member: "StageChanged",
-        pathNamespace: "\(Contract.rootPath)/flow"))
+        sender: Contract.busName, pathNamespace: Contract.flowsPath, interface: Contract.Interface.flow,
+        member: "StageChanged"))
   }
 
-  private func follow(_ path: String, _ signals: AsyncStream<Signal>) async throws(DBusError) -> Int32 {
+  private func follow(_ path: ObjectPath, _ signals: AsyncStream<Signal>) async throws(DBusError) -> Int32 {
     let clock = deadline.map { deadline in
       EventLoop.shared.after(.seconds(max(0, deadline - BootClock.seconds))) { [weak self] in self?.timedOut() }
     }
@@ -68,7 +68,7 @@ final class FlowFollower {
   }
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
-  private func step(_ path: String) async throws(DBusError) -> Int32? {
+  private func step(_ path: ObjectPath) async throws(DBusError) -> Int32? {
     let report = try await report(path)
     guard report.sequence > lastSequence else { return nil }
     lastSequence = report.sequence
@@ -81,7 +81,7 @@ final class FlowFollower {
     return nil
   }
 
-  private func askForEmail(_ path: String) async throws(DBusError) -> Int32? {
+  private func askForEmail(_ path: ObjectPath) async throws(DBusError) -> Int32? {
     guard isatty(STDIN_FILENO) == 1 else {
       output.note("linkctl: Give the address with 'linkctl email \(lastReport?.id ?? "FLOW") ADDRESS'.")
       return 4
@@ -99,7 +99,7 @@ final class FlowFollower {
     return nil
   }
 
-  private func report(_ path: String) async throws(DBusError) -> FlowReport {
+  private func report(_ path: ObjectPath) async throws(DBusError) -> FlowReport {
     let reply = try await connection.call(
       destination: Contract.busName, path: path, interface: "org.freedesktop.DBus.Properties", member: "GetAll",
       arguments: [.string(Contract.Interface.flow)])

@@ -7,8 +7,8 @@ struct FlowReport: Sendable {
   let id: String
   let properties: [String: DBusValue]
 
-  init(path: String, properties: [String: DBusValue]) {
-    id = Contract.flowID(path: path)?.value ?? path
+  init(path: ObjectPath, properties: [String: DBusValue]) {
+    id = Contract.flowID(path: path)?.value ?? path.text
     self.properties = properties
   }
 

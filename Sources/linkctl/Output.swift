@@ -65,15 +65,15 @@ extension DBusValue {
     case .objectPath(let path):
       if let flow = Contract.flowID(path: path) { return .string(flow.value) }
       if let app = Contract.appID(path: path) { return .string(app.value) }
-      return .string(path)
+      return .string(path.text)
     case .variant(let value): return value.json
+    case .double(let number): return .number(number)
     default: break
     }
     if let members = asDict { return .object(members.mapValues(\.json)) }
     if let text = asString { return .string(text) }
     if let flag = asBool { return .bool(flag) }
     if let number = asInteger { return .integer(number) }
-    if case .double(let number) = self { return .number(number) }
     return .array((asArray ?? []).map(\.json))
   }
 }

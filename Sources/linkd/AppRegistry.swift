@@ -51,8 +51,8 @@ final class AppRegistry {
   func keep(_ key: SessionKey) -> SessionKeeper? {
     if let keeper = keepers[key] { return keeper }
     guard let app = apps[key.app] else { return nil }
-    let keeper = SessionKeeper(app: variant(of: app, key.backend), key: key, stored: load(key), services: services)
-    if let failure = unreadable[key] { keeper.unavailable(.unreadable, failure) }
+    let keeper = SessionKeeper(app: variant(of: app, key.backend), key: key, stored: stored[key], services: services)
+    if let (health, error) = fault(key) { keeper.unavailable(health, error) }
     keepers[key] = keeper
     onAppear(keeper)
     rebuildParser()
@@ -74,16 +74,23 @@ final class AppRegistry {
     return keeper
   }
 
-  private var unreadable: [SessionKey: AuthError] = [:]
+  private var stored: [SessionKey: StoredSession] = [:]
 
-  private func load(_ key: SessionKey) -> StoredSession? {
-    do throws(StoreError) {
-      return try services.store.loadSession(key)
-    } catch {
-      services.log.error("session can't be read", ["app": key.app, "error": error])
-      unreadable[key] = error.authError
-      return nil
+  /// Reads what the store remembers; before the apps are loaded.
+  func loadSessions() {
+    let sessions = try? services.stored { store throws(StoreError) in
+      if store.isUnlocked { return try store.loadSessions() }
+      return []
     }
+    stored = Dictionary((sessions ?? []).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Everything that a session is remembered for.
+  var storedKeys: [SessionKey] { stored.values.filter { $0.session != nil || $0.isUnreadable }.map(\.key) }
+
+  private func fault(_ key: SessionKey) -> (SessionHealth, AuthError)? {
+    if let fault = services.storage.fault { return (services.storage.health, fault) }
+    return stored[key]?.isUnreadable == true ? (.unreadable, .storageUnreadable) : nil
   }
 
   private func drop(_ key: SessionKey) {
@@ -115,7 +122,9 @@ final class AppRegistry {
   func remove(_ id: AppID) throws(AuthFailure) {
     guard apps[id] != nil else { throw AuthFailure(.noSuchApp) }
     for key in keepers.keys where key.app == id { try keepers[key]?.signOut() }
-    try services.stored { () throws(StoreError) in try services.store.removeApp(id) }
+    try services.stored { store throws(StoreError) in
+      for backend in try store.backends(of: id) { try store.removeApp(SessionKey(app: id, backend: backend)) }
+    }
     do throws(ConfigurationError) {
       try AppFile.remove(id, directories)
     } catch {

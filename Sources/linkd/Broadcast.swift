@@ -8,7 +8,7 @@ import LinkdClient
 @LoopActor
 final class Broadcast {
   /// Where a session's object is.
-  var path: (SessionKey) -> String = { Contract.appPath($0.app, emulator: $0.backend.emulator) }
+  var path: (SessionKey) -> ObjectPath = { Contract.appPath($0.app, emulator: $0.backend.emulator) }
   private let connection: Connection
 
   init(_ connection: Connection) { self.connection = connection }
@@ -34,7 +34,7 @@ final class Broadcast {
   }
 
   func sessionProperties(_ key: SessionKey, _ names: [String]) {
-    connection.propertiesChanged(path: path(key), interface: Contract.Interface.session, names: names)
+    connection.propertiesChanged(path(key), Contract.Interface.session, names)
   }
 
   func stageChanged(_ flow: Flow) {
@@ -43,15 +43,15 @@ final class Broadcast {
       path, Contract.Interface.flow, "StageChanged",
       [.string(flow.stage.rawValue), .dict(flow.broadcastDetails), .uint64(flow.sequence)])
     connection.propertiesChanged(
-      path: path, interface: Contract.Interface.flow, names: ["Stage", "Details", "Sequence", "ExpiresAt"])
+      path, Contract.Interface.flow, ["Stage", "Details", "Sequence", "ExpiresAt"])
   }
 
   func managerProperties(_ names: [String]) {
-    connection.propertiesChanged(path: Contract.rootPath, interface: Contract.Interface.manager, names: names)
+    connection.propertiesChanged(Contract.rootPath, Contract.Interface.manager, names)
   }
 
   func appProperties(_ key: SessionKey, _ names: [String]) {
-    connection.propertiesChanged(path: path(key), interface: Contract.Interface.app, names: names)
+    connection.propertiesChanged(path(key), Contract.Interface.app, names)
   }
 
   func unhandled(scheme: String, app: AppID, id: UInt64) {
@@ -59,7 +59,7 @@ final class Broadcast {
       Contract.rootPath, Contract.Interface.links, "Unhandled", [.string(scheme), .string(app.value), .uint64(id)])
   }
 
-  private func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue]) {
+  private func emit(_ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [DBusValue]) {
     // Fails on a closed connection alone: then nobody listens.
     try? connection.emit(path: path, interface: interface, member: member, arguments: arguments)
   }

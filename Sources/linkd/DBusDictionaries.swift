@@ -10,8 +10,8 @@ enum DBusDictionaries {
       "uid": .string(user.uid),
       "email-verified": .boolean(user.emailVerified),
       "is-anonymous": .boolean(user.isAnonymous),
-      "providers": dictionaries(user.providers.map(provider)),
-      "second-factors": dictionaries(user.secondFactors.map(factor)),
+      "providers": .dicts(user.providers.map(provider)),
+      "second-factors": .dicts(user.secondFactors.map(factor)),
     ]
     out["email"] = user.email.map(DBusValue.string)
     out["display-name"] = user.displayName.map(DBusValue.string)
@@ -65,11 +65,6 @@ enum DBusDictionaries {
     out["privacy-policy-url"] = options.privacyPolicyURL.map(DBusValue.string)
     out["logo"] = options.logo.map(DBusValue.string)
     return out
-  }
-
-  /// An array `aa{sv}`.
-  static func dictionaries(_ elements: [[String: DBusValue]]) -> DBusValue {
-    .array(of: "a{sv}", elements.map(DBusValue.dict))
   }
 
   /// The claims of an ID token (contract: GetIdToken): null left out, eight levels, deeper ones as JSON text.

@@ -24,11 +24,9 @@ final class Daemon {
   private let log: Log
   private let level: LogSwitch
   private var connection: Connection?
-  private var lock: StateLock?
   private var coordinator: FlowCoordinator?
   private var registry: AppRegistry?
   private var watcher: DirectoryWatch?
-  private var lastActivity = BootClock.seconds
   private var stopping = false
 
   init(environment: [String: String]) {
@@ -41,11 +39,11 @@ final class Daemon {
   /// the state: that one serves.
   func start() async throws(StartError) -> Bool {
     let directories = Directories(environment: environment)
-    guard let lock = try take(directories) else { return false }
-    self.lock = lock
-    let (store, key, kind) = try openStore(directories)
+    guard let storage = try openStorage(directories) else { return false }
     let connection = try await connect()
-    let services = services(connection, store, key)
+    let services = Services(
+      log: log, storage: storage, toolkit: IdentityToolkit(http: HTTPClient()), broadcast: Broadcast(connection),
+      links: MailedLinks(storeKey: storage.key))
     let registry = AppRegistry(directories: directories, services: services)
     let coordinator = FlowCoordinator(services: services)
     coordinator.keeper = { [unowned registry] key in registry.keep(key) }
@@ -62,13 +60,14 @@ final class Daemon {
     notifyEnds(of: coordinator, connection, registry)
     let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
     tree.exportAll([
-      LinksInterface(tree: tree).table, ManagerInterface(tree: tree, handler: handler, keyStore: kind.rawValue).table,
+      LinksInterface(tree: tree).table, ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
       ApplicationInterface(tree: tree).table,
     ])
     connection.export(
       ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
+    registry.loadSessions()
     registry.reload()
-    try restore(coordinator, registry, store)
+    restore(coordinator, registry, services)
     try await takeName(connection)
     self.connection = connection
     self.coordinator = coordinator
@@ -83,26 +82,17 @@ final class Daemon {
 
   // MARK: Start, in order
 
-  private func take(_ directories: Directories) throws(StartError) -> StateLock? {
-    do {
-      try directories.makeStateDirectory()
-      guard let lock = try StateLock.acquire(in: directories.state) else {
+  /// Nil where another daemon holds the state.
+  private func openStorage(_ directories: Directories) throws(StartError) -> Storage? {
+    do throws(StoreError) {
+      guard let lock = try StateLock.acquire(folder: directories.state) else {
         log.info("another daemon holds the state")
         return nil
       }
-      return lock
+      // The Secret Service isn't asked by this version.
+      return Storage(holding: lock, kind: .file, log: log)
     } catch {
-      throw StartError(message: "The state folder can't be used: \(error)", exitCode: 1)
-    }
-  }
-
-  private func openStore(
-    _ directories: Directories
-  ) throws(StartError) -> (SessionStore, Secret<[UInt8]>, KeyStoreKind) {
-    do {
-      return try StoreOpening.open(directories, log: log)
-    } catch {
-      throw StartError(message: Texts.lookup(error.error.textID, locale: nil), exitCode: error.error.exitCode)
+      throw StartError(message: "The state folder \(directories.state) can't be used: \(error)", exitCode: 1)
     }
   }
 
@@ -116,46 +106,34 @@ final class Daemon {
     }
   }
 
-  private func services(_ connection: Connection, _ store: SessionStore, _ key: Secret<[UInt8]>) -> Services {
-    Services(
-      log: log, store: store, toolkit: IdentityToolkit(http: HTTPClient()), broadcast: Broadcast(connection),
-      links: MailedLinks(storeKey: key))
-  }
-
   private func identifyCallers(_ connection: Connection) {
     let directory = CallerDirectory(connection: connection, log: log)
     connection.callerIdentity = CallerIdentity(
-      cached: { [weak self] name in
-        self?.lastActivity = BootClock.seconds
-        return directory.cached(name)
-      },
-      resolve: { name async throws(DBusError) in try await directory.resolve(name) },
-      forget: { name in directory.forget(name) })
+      cached: { name in directory.cached(name) },
+      resolve: { name async throws(DBusError) in try await directory.resolve(name) })
   }
 
-  private func restore(
-    _ coordinator: FlowCoordinator, _ registry: AppRegistry, _ store: SessionStore
-  ) throws(StartError) {
-    do {
-      try store.prune(now: WallClock.now)
-      let flows = try store.loadLiveFlows()
-      for key in try store.sessionKeys() + flows.map(\.key) { _ = registry.keep(key) }
-      coordinator.restore(flows.filter { registry.keepers[$0.key] != nil })
-    } catch {
-      log.error("the stored flows can't be read", ["error": error])
+  private func restore(_ coordinator: FlowCoordinator, _ registry: AppRegistry, _ services: Services) {
+    let now = services.now
+    let found = try? services.stored { store throws(StoreError) in
+      try store.prune(now: now)
+      return try store.loadLiveFlows()
     }
+    for id in found?.unreadable ?? [] { log.error("a flow can't be read", ["flow": id]) }
+    let flows = found?.flows ?? []
+    for key in registry.storedKeys + flows.map(\.key) { _ = registry.keep(key) }
+    coordinator.restore(flows.filter { registry.keepers[$0.key] != nil })
   }
 
   private func takeName(_ connection: Connection) async throws(StartError) {
+    let reply: RequestNameReply
     do {
-      let reply = try await connection.requestName(Contract.busName, flags: [.doNotQueue])
-      guard reply == .primaryOwner || reply == .alreadyOwner else {
-        throw StartError(message: "\(Contract.busName) belongs to another program.", exitCode: 1)
-      }
-    } catch let error as StartError {
-      throw error
+      reply = try await connection.requestName(Contract.busName, .doNotQueue)
     } catch {
       throw StartError(message: "The bus refused the name: \(error)", exitCode: 69)
+    }
+    guard reply == .primaryOwner || reply == .alreadyOwner else {
+      throw StartError(message: "\(Contract.busName) belongs to another program.", exitCode: 1)
     }
   }
 
@@ -175,7 +153,7 @@ final class Daemon {
   }
 
   private func watchIdle(_ registry: AppRegistry) {
-    dropCleanPages()
+    EventLoop.dropCleanPages()
     let limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300
     guard limit > 0 else { return }
     scheduleIdleCheck(after: limit, limit: limit)
@@ -184,9 +162,9 @@ final class Daemon {
   private func scheduleIdleCheck(after seconds: Int64, limit: Int64) {
     EventLoop.shared.after(.seconds(max(1, seconds))) { [weak self] in
       guard let self, let connection, let coordinator else { return }
-      let idle = BootClock.seconds - lastActivity
+      let idle = Int64((BootClock.nanoseconds - connection.lastCallTime) / 1_000_000_000)
       if idle < limit || connection.callsInFlight > 0 || coordinator.isBusy {
-        dropCleanPages()
+        EventLoop.dropCleanPages()
         scheduleIdleCheck(after: idle < limit ? limit - idle : limit, limit: limit)
       } else {
         log.info("idle")
@@ -202,8 +180,8 @@ final class Daemon {
     Task { @LoopActor in
       if let connection {
         _ = try? await connection.releaseName(Contract.busName)
-        while connection.callsInFlight > 0, connection.isConnected { try? await EventLoop.shared.sleep(for: .milliseconds(5)) }
-        connection.flush()
+        while connection.callsInFlight > 0, connection.isOpen { try? await EventLoop.shared.sleep(for: .milliseconds(5)) }
+        await connection.flush()
         connection.close()
       }
       EventLoop.shared.stop()

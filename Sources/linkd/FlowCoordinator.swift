@@ -70,6 +70,12 @@ final class FlowCoordinator {
   /// The flow as it stands.
   func flow(_ id: FlowID) -> Flow? { flows[id]?.flow }
 
+  /// Whether a flow of that id is remembered, ended or not.
+  func isTaken(_ id: FlowID) throws(AuthFailure) -> Bool {
+    if flows[id] != nil { return true }
+    return try services.stored { store throws(StoreError) in try store.flow(id) } != nil
+  }
+
   /// Flows that haven't ended.
   var live: [Flow] { flows.values.map(\.flow).filter { !$0.stage.isEnd } }
 
@@ -80,7 +86,7 @@ final class FlowCoordinator {
 
   /// Takes up the flows that the store remembers; ends the overdue ones.
   func restore(_ stored: [Flow]) {
-    for flow in stored where flow.stage.isEnd == false {
+    for flow in stored {
       guard let machine = FlowMachine(flow) else { continue }
       flows[flow.id] = machine
       onAppear(flow)
@@ -198,10 +204,12 @@ final class FlowCoordinator {
     for action in actions {
       switch action {
       case .save:
-        try services.stored { () throws(StoreError) in
-          try services.store.transaction { () throws(StoreError) in
-            try services.store.save(flow)
-            if let code { try services.store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: services.now) }
+        let now = services.now
+        try services.stored { store throws(StoreError) in
+          guard let code else { return try store.save(flow) }
+          try store.transaction { () throws(StoreError) in
+            try store.save(flow)
+            try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, of: flow.key, now: now)
           }
         }
         if code != nil { PausePoint.linkStored.reached() }
@@ -215,8 +223,7 @@ final class FlowCoordinator {
     guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
     // Linking and reauthentication keep what the session says about how somebody signed in.
     let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
-    let store = services.store
-    try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { () throws(StoreError) in
+    try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
     }
   }
@@ -269,7 +276,7 @@ final class FlowCoordinator {
   /// Puts a finished flow back on the bus for a while: its link was opened again.
   private func show(_ id: FlowID) throws(AuthFailure) {
     if flows[id] == nil {
-      let stored = try services.stored { () throws(StoreError) in try services.store.flow(id) }
+      let stored = try services.stored { store throws(StoreError) in try store.flow(id) }
       guard let stored, let machine = FlowMachine(stored) else { throw AuthFailure(.noSuchFlow) }
       flows[id] = machine
       onAppear(stored)
@@ -338,7 +345,6 @@ final class FlowCoordinator {
     case .anonymous: try apply(id) { $0.handle(AnonymousFlow.Event.lookedUp(user), at: self.services.now) }
     case nil: return
     }
-    PausePoint.sessionCommitted.reached()
   }
 
   private func failedLookUp(_ id: FlowID, _ failure: AuthFailure) {

@@ -157,11 +157,15 @@ final class LinkInbox {
 
   private func knownFlow(_ link: Link, _ action: ActionLink) throws(AuthFailure) -> Flow? {
     let codeHash = SHA256.hash(action.oobCode.reveal())
-    let byCode = try services.stored { () throws(StoreError) in try services.store.flow(codeHash: codeHash) }
-    if let flow = byCode, link.candidates.contains(flow.key.app) { return current(flow) }
+    for key in registry.keepers.keys where link.candidates.contains(key.app) {
+      let flow = try services.stored { store throws(StoreError) in
+        try store.flow(forCodeHash: codeHash, of: key).map { id throws(StoreError) in try store.flow(id) } ?? nil
+      }
+      if let flow { return current(flow) }
+    }
     guard action.kind == .emailSignIn, let token = action.hints.sessionID else { return nil }
     let tokenHash = SHA256.hash(token.reveal())
-    let byToken = try services.stored { () throws(StoreError) in try services.store.flow(linkTokenHash: tokenHash) }
+    let byToken = try services.stored { store throws(StoreError) in try store.flow(linkTokenHash: tokenHash) }
     guard let flow = byToken.map(current), link.candidates.contains(flow.key.app) else { return nil }
     switch flow.stage {
     // Given up: whoever opens the link now begins anew.
@@ -203,10 +207,16 @@ final class LinkInbox {
 /// Public flow ids.
 enum FlowIDs {
   /// 128 random bits in hexadecimal.
+  /// The system's generator (getrandom(2)).
   static func random() -> FlowID {
-    FlowID(Hex.encode(SecureRandom.bytes(16))) ?? preconditionFailureID
+    var generator = SystemRandomNumberGenerator()
+    var text = ""
+    for _ in 0..<4 {
+      let digits = String(UInt32.random(in: .min ... .max, using: &generator), radix: 16)
+      text += String(repeating: "0", count: 8 - digits.count) + digits
+    }
+    // Hexadecimal digits always make an id.
+    guard let id = FlowID(text) else { preconditionFailure("hexadecimal digits are no flow id") }
+    return id
   }
-
-  // Hexadecimal digits are always a valid id.
-  private static var preconditionFailureID: FlowID { preconditionFailure("hexadecimal is a valid flow id") }
 }

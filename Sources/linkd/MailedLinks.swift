@@ -7,28 +7,34 @@ import LinkHandler
 /// A token isn't kept anywhere: it's derived from the flow's id and beginning under a key of its own, so that a second mail
 /// carries the same one, and only its SHA-256 is stored and compared.
 struct MailedLinks: Sendable {
-  private let key: Secret<[UInt8]>
+  private let storeKey: Secret<[UInt8]>?
 
-  /// `storeKey` is the store's master key; the tokens' key is derived from it.
-  init(storeKey: Secret<[UInt8]>) {
-    key = Secret(HMACSHA256.authenticate(Array("linkd link token".utf8), key: storeKey.reveal()))
-  }
+  /// `storeKey` is the store's master key, from which the tokens' key is derived; nil while there is none.
+  init(storeKey: Secret<[UInt8]>?) { self.storeKey = storeKey }
 
   /// 256 bits in base64url.
-  func token(for flow: Flow) -> Secret<String> {
+  ///
+  /// - Throws: `keyringAbsent` without a key.
+  func token(for flow: Flow) throws(AuthFailure) -> Secret<String> {
+    guard let storeKey else { throw AuthFailure(.keyringAbsent) }
     let message = Array("\(flow.id)\n\(flow.key.app)\n\(flow.key.backend)\n\(flow.createdAt)".utf8)
-    return Secret(Base64URL.encode(HMACSHA256.authenticate(message, key: key.reveal())))
+    do throws(CryptoError) {
+      let key = try HMACSHA256.authenticate(Array("linkd link token".utf8), key: storeKey.reveal())
+      return Secret(Base64URL.encode(try HMACSHA256.authenticate(message, key: key)))
+    } catch {
+      throw AuthFailure(.internal)
+    }
   }
 
   /// What the row keeps of the token.
-  func hash(for flow: Flow) -> [UInt8] { SHA256.hash(token(for: flow).reveal()) }
+  func hash(for flow: Flow) throws(AuthFailure) -> [UInt8] { SHA256.hash(try token(for: flow).reveal()) }
 
   /// The continue URL of the mail: the caller's or the app's, with the token and FirebaseUI's parameters added.
   ///
   /// - Throws: `handlerMissing` where the app wants a loopback page, `invalidContinueURL`.
   func continueURL(for flow: Flow, app: App) throws(AuthFailure) -> String {
     let hints = LinkHints(
-      sessionID: token(for: flow), anonymousUID: flow.anonymousUID, sameDevice: flow.forceSameDevice,
+      sessionID: try token(for: flow), anonymousUID: flow.anonymousUID, sameDevice: flow.forceSameDevice,
       providerID: flow.linkProvider)
     do throws(ContinueURLError) {
       return try ContinueURL.adding(hints, to: try base(flow, app))

@@ -71,7 +71,7 @@ final class ObjectTree {
     }
   }
 
-  func path(of key: SessionKey) -> String {
+  func path(of key: SessionKey) -> ObjectPath {
     Paths.app(key, isHome: registry.apps[key.app]?.backend == key.backend)
   }
 

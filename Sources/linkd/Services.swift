@@ -1,5 +1,4 @@
 import AuthCore
-import Crypto
 import DBus
 import EventLoop
 import IdentityToolkit
@@ -10,7 +9,7 @@ import Texts
 @LoopActor
 struct Services {
   let log: Log
-  let store: SessionStore
+  let storage: Storage
   let toolkit: IdentityToolkit
   let broadcast: Broadcast
   let links: MailedLinks
@@ -19,27 +18,18 @@ struct Services {
   var now: Int64 { WallClock.now }
 
   /// Runs a store operation; a fault becomes the error that a client meets.
-  func stored<T>(_ body: () throws(StoreError) -> T) throws(AuthFailure) -> T {
+  func stored<T>(_ body: (SessionStore) throws(StoreError) -> T) throws(AuthFailure) -> T {
+    guard let store = storage.store else { throw AuthFailure(storage.fault ?? .internal) }
     do throws(StoreError) {
-      return try body()
+      return try body(store)
     } catch {
-      log.error("storage failed", ["error": error])
-      throw AuthFailure(error.authError)
+      log.error("storage failed", ["error": error.authError, "kind": "\(error)"])
+      // Without the key, why it's missing is what a person needs to know.
+      throw AuthFailure(error == .locked ? storage.fault ?? .keyringLocked : error.authError)
     }
   }
 }
 
-extension StoreError {
-  /// The error that a client meets.
-  var authError: AuthError {
-    switch self {
-    case .tooNew: .storageTooNew
-    case .wrongKey: .keyringWrongKey
-    case .unreadable, .corruptRow: .storageUnreadable
-    default: .internal
-    }
-  }
-}
 
 extension AuthFailure {
   /// The error reply, with a text for a person in `locale`.

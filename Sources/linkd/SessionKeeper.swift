@@ -70,7 +70,7 @@ final class SessionKeeper {
   }
 
   /// Takes over `session` and commits it together with `other` rows.
-  func adopt(_ session: Session, with other: () throws(StoreError) -> Void) throws(AuthFailure) {
+  func adopt(_ session: Session, with other: (SessionStore) throws(StoreError) -> Void) throws(AuthFailure) {
     try apply(.adopted(session), with: other)
     receivedAtBoot = BootClock.seconds
     backoff = Backoff()
@@ -99,11 +99,12 @@ final class SessionKeeper {
   }
 
   private func apply(
-    _ event: SessionMachine.Event, with other: () throws(StoreError) -> Void = {}
+    _ event: SessionMachine.Event, with other: (SessionStore) throws(StoreError) -> Void = { _ in }
   ) throws(AuthFailure) {
     var next = machine
     let actions = next.handle(event)
     try commit(next, actions, with: other)
+    if case .adopted = event { PausePoint.sessionCommitted.reached() }
     let tokenBefore = machine.session?.idToken
     machine = next
     if machine.session?.idToken != tokenBefore {
@@ -115,23 +116,28 @@ final class SessionKeeper {
   }
 
   private func commit(
-    _ next: SessionMachine, _ actions: [SessionMachine.Action], with other: () throws(StoreError) -> Void
+    _ next: SessionMachine, _ actions: [SessionMachine.Action], with other: (SessionStore) throws(StoreError) -> Void
   ) throws(AuthFailure) {
     let reserved = next.sequence > reservedSequence ? next.sequence + 64 : reservedSequence
     guard reserved > reservedSequence || actions.contains(where: \.isDurable) else { return }
-    try services.stored { () throws(StoreError) in
-      try services.store.transaction { () throws(StoreError) in
-        if let session = next.session {
-          try services.store.save(
-            StoredSession(session: session, lastUser: nil, sequence: reserved, clockSkew: clockSkew), for: key)
-        } else {
-          for case .remove(let uid) in actions { try services.store.removeSession(key, uid: uid) }
-          try services.store.save(
-            StoredSession(session: nil, lastUser: next.lastUser, sequence: reserved, clockSkew: clockSkew),
-            for: key)
+    let skew = clockSkew ?? 0
+    try services.stored { store throws(StoreError) in
+      try store.transaction { () throws(StoreError) in
+        var removed = false
+        for case .remove(let uid) in actions {
+          try store.removeSession(
+            key, uid: uid.isEmpty ? nil : uid, lastUser: next.lastUser, sequence: reserved)
+          removed = true
         }
-        try other()
+        if let session = next.session {
+          try store.save(session, clockSkew: skew, sequence: reserved)
+        } else if !removed {
+          try store.save(sequence: reserved, for: key)
+        }
+        try other(store)
       }
+      // What was signed out is gone from the log too.
+      if next.session == nil { try store.checkpoint() }
     }
     reservedSequence = reserved
   }

@@ -72,8 +72,8 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     let chosen = try context.property(Contract.rootPath, Contract.Interface.manager, "DefaultApp").asString
-    let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "Apps").asStrings ?? []
-    for path in paths where !path.contains("/emulator/") {
+    let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "Apps").asPaths ?? []
+    for path in paths where !Contract.isEmulatorVariant(path) {
       let app = try context.properties(path, Contract.Interface.app)
       let isDefault = app["Id"]?.asString == chosen
       let members: [(key: String, value: JSONValue?)] = [
@@ -137,12 +137,12 @@ extension Command {
     return 0
   }
 
-  private static func appPath(_ context: Context) throws(Failure) -> String {
+  private static func appPath(_ context: Context) throws(Failure) -> ObjectPath {
     let words = context.arguments.words + context.arguments.rest
     guard let id = words.first else { return try context.appPath() }
     let reply = try context.call(
       Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(id), context.options()])
-    return reply.first?.asString ?? ""
+    return reply.first?.asPath ?? Contract.rootPath
   }
 
   private static func kebab(_ name: String) -> String {

@@ -8,7 +8,7 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     let app = context.arguments.value("app")
-    let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "ActiveFlows").asStrings ?? []
+    let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "ActiveFlows").asPaths ?? []
     for path in paths {
       let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
       if let app, report.properties["App"]?.json.string != app { continue }
@@ -64,7 +64,7 @@ extension Command {
   }
 
   /// The path of the flow called `name`.
-  static func flowPath(_ name: String) throws(Failure) -> String {
+  static func flowPath(_ name: String) throws(Failure) -> ObjectPath {
     guard let id = FlowID(name) else { throw Failure(.noSuchFlow, message: "'\(name)' is no flow's id.") }
     return Contract.flowPath(id)
   }

@@ -19,7 +19,7 @@ extension Command {
 
   private static func openAndWait(_ url: String, _ context: Context) throws(Failure) -> Int32 {
     let reply = try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()])
-    guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asString else {
+    guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asPath else {
       return LinkAnswer.print(reply, context)
     }
     return try FlowFollower.run(context, wait: true) { _ in path }
@@ -86,7 +86,7 @@ enum LinkAnswer {
     let details = reply.last?.asDict ?? [:]
     if context.output.json { context.output.object(members(reply)) }
     if reply.first?.asBool == true {
-      if !context.output.json, let path = details["flow"]?.asString { context.output.line(FlowReport(path: path, properties: [:]).id) }
+      if !context.output.json, let path = details["flow"]?.asPath { context.output.line(FlowReport(path: path, properties: [:]).id) }
       return 0
     }
     let reason = details["reason"]?.asString ?? ""

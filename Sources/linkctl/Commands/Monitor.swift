@@ -58,11 +58,10 @@ final class Monitor {
     let reply = try await connection.call(
       destination: Contract.busName, path: Contract.rootPath, interface: "org.freedesktop.DBus.ObjectManager",
       member: "GetManagedObjects", arguments: [])
-    guard case .dictionary(_, _, let objects)? = reply.first else { return }
-    for (path, interfaces) in objects {
-      guard case .dictionary(_, _, let tables) = interfaces, let path = path.asString else { continue }
-      for (name, properties) in tables where name.asString == Contract.Interface.session {
-        let session = properties.asDict ?? [:]
+    for object in reply.first?.asEntries ?? [] {
+      guard let path = object.key.asPath else { continue }
+      for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.session {
+        let session = table.value.asDict ?? [:]
         var user: [String: JSONValue] = [:]
         for key in ["uid", "is-anonymous"] { user[key] = session["User"]?.asDict?[key]?.json }
         state(path, session["State"]?.json, .object(user), session["Sequence"]?.json)
@@ -86,7 +85,7 @@ final class Monitor {
     }
   }
 
-  private func state(_ path: String, _ state: JSONValue?, _ user: JSONValue, _ sequence: JSONValue?) {
+  private func state(_ path: ObjectPath, _ state: JSONValue?, _ user: JSONValue, _ sequence: JSONValue?) {
     event("state", [("app", name(path)), ("state", state), ("user", user), ("sequence", sequence)])
   }
 
@@ -105,5 +104,5 @@ final class Monitor {
     }
   }
 
-  private func name(_ path: String) -> JSONValue { DBusValue.objectPath(path).json }
+  private func name(_ path: ObjectPath) -> JSONValue { DBusValue.objectPath(path).json }
 }

@@ -76,7 +76,7 @@ extension Command {
     return try FlowFollower.run(context, wait: !context.arguments.has("no-wait")) { connection throws(DBusError) in
       let reply = try await connection.call(
         destination: Contract.busName, path: path, interface: interface, member: member, arguments: all)
-      return reply.first?.asString ?? ""
+      return reply.first?.asPath ?? Contract.flowsPath
     }
   }
 }

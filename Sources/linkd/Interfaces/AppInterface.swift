@@ -27,7 +27,7 @@ struct AppInterface {
           set: setLanguage),
         Property("Schemes", "as", emitsChanged: .true) { _ in .strings(keeper.app.callbackSchemes) },
         Property("Providers", "aa{sv}", emitsChanged: .true) { _ in
-          DBusDictionaries.dictionaries(keeper.app.providers.map(DBusDictionaries.provider))
+          .dicts(keeper.app.providers.map(DBusDictionaries.provider))
         },
         Property("Options", "a{sv}", emitsChanged: .true) { _ in .dict(DBusDictionaries.options(keeper.app.options)) },
       ], signals: [])

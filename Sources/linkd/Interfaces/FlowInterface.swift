@@ -1,5 +1,6 @@
 import AuthCore
 import DBus
+import DomainNames
 import EventLoop
 import LinkdClient
 import Texts

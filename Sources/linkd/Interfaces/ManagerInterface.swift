@@ -44,11 +44,11 @@ struct ManagerInterface {
 
   // MARK: What a caller may see
 
-  private func apps(for caller: Caller) -> [String] {
+  private func apps(for caller: Caller) -> [ObjectPath] {
     tree.registry.keepers.values.filter { tree.maySee(caller, $0.app) }.map { tree.path(of: $0.key) }.sorted()
   }
 
-  private func flows(for caller: Caller) -> [String] {
+  private func flows(for caller: Caller) -> [ObjectPath] {
     tree.coordinator.live
       .filter { flow in tree.registry.apps[flow.key.app].map { tree.maySee(caller, $0) } ?? (caller.sandboxID == nil) }
       .map { Paths.flow($0.id) }.sorted()

@@ -16,7 +16,7 @@ struct SessionInterface {
         Method(
           "GetIdToken", in: [Argument("options", "a{sv}")],
           out: [Argument("token", "s"), Argument("expires_at", "x"), Argument("claims", "a{sv}")],
-          handler: .fast(cachedToken, else: token)),
+          handler: .async(token)),
         Method("SignOut", in: [Argument("options", "a{sv}")], out: [], handler: .sync(signOut)),
         Method("ReloadUser", in: [Argument("options", "a{sv}")], out: [], handler: .async(reloadUser)),
       ],
@@ -52,18 +52,10 @@ struct SessionInterface {
     ]
   }
 
-  /// The answer that needs no request; nil where one is needed.
-  private func cachedToken(_ call: MethodCall) throws(DBusError) -> [DBusValue]? {
-    let options = Options(call.arguments.last)
-    try requireUser(options)
-    guard try options.bool("force-refresh") != true,
-      let token = keeper.cachedToken(minValidity: Int64(try options.uint32("min-validity") ?? 300))
-    else { return nil }
-    return reply(token)
-  }
-
+  /// A cached token is answered without waiting for anything.
   private func token(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
     let options = Options(call.arguments.last)
+    try requireUser(options)
     let minValidity = Int64(try options.uint32("min-validity") ?? 300)
     let force = try options.bool("force-refresh") ?? false
     do throws(AuthFailure) {

@@ -1,5 +1,6 @@
 import AuthCore
 import DBus
+import DomainNames
 import EventLoop
 import LinkHandler
 import LinkdClient
@@ -112,14 +113,14 @@ struct EmailLinks {
     flow.email = try DomainNames.wireForm(address)
     if flow.purpose == .reauthenticate { try requireOwn(flow.email) }
     if keeper.app.continueMode == .loopback { throw AuthFailure(.handlerMissing) }
-    flow.linkTokenHash = tree.services.links.hash(for: flow)
+    flow.linkTokenHash = try tree.services.links.hash(for: flow)
     _ = try tree.services.links.continueURL(for: flow, app: keeper.app)
     try tree.coordinator.startEmailLink(flow)
   }
 
   /// Reauthentication by a foreign address would spend the link and could make an account (identity-toolkit 8.5).
   private func requireOwn(_ email: String?) throws(AuthFailure) {
-    guard let own = keeper.machine.user?.email, own.lowercased() == email?.lowercased() else {
+    guard let own = keeper.machine.user?.email, let email, DomainNames.areSame(own, email) else {
       throw AuthFailure(.userMismatch)
     }
   }

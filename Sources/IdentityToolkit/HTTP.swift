@@ -1,0 +1,45 @@
+import AuthCore
+
+/// A request, as the calls make it.
+struct HTTPRequest: Sendable {
+  var url: String
+  /// JSON; nil makes it a GET.
+  var body: [UInt8]?
+  var headers: [(name: String, value: String)] = []
+  /// Whether plain HTTP to an emulator is meant: then no proxy is asked.
+  var isEmulator = false
+}
+
+/// An answer that came whole.
+struct HTTPResponse: Sendable {
+  var status: Int
+  var body: [UInt8] = []
+  /// Unix seconds of the `Date` header.
+  var date: Int64?
+  /// Seconds of `Retry-After`, at most an hour.
+  var retryAfter: Int64?
+}
+
+/// Why no answer came.
+public enum TransportError: Error, Sendable, Hashable {
+  /// libcurl isn't installed.
+  case libraryMissing
+  /// Name not resolved, connection refused or lost, time-out.
+  case unreachable
+  /// The server's certificate isn't trusted, or TLS failed otherwise.
+  case tls
+  /// More than the bound.
+  case tooLarge
+  case cancelled
+
+  /// The error that a client meets; its code names the kind for the log and for `status`.
+  var failure: AuthFailure {
+    switch self {
+    case .libraryMissing: AuthFailure(.networkUnavailable, serverCode: "LIBCURL_MISSING")
+    case .unreachable: AuthFailure(.networkUnavailable, serverCode: "UNREACHABLE")
+    case .tls: AuthFailure(.networkUnavailable, serverCode: "TLS")
+    case .tooLarge: AuthFailure(.serviceUnavailable, serverCode: "TOO_LARGE")
+    case .cancelled: AuthFailure(.cancelled)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+public import AuthCore
+
+/// What every call of a project has in common (identity-toolkit 1.1, 1.4, 1.6): made in one place, so that no field is
+/// forgotten.
+public struct ProjectContext: Sendable, Hashable {
+  let apiKey: String
+  let appID: String
+  let backend: Backend
+  let tenantID: String?
+  let languageCode: String?
+  /// Sent only where the app's file asks for it: for keys restricted to a bundle.
+  let bundleHeader: String?
+  let bundleID: String?
+
+  /// The context of `app` at `backend`.
+  public init(app: App, backend: Backend) {
+    apiKey = app.apiKey
+    appID = app.appID
+    self.backend = backend
+    tenantID = app.tenantID
+    languageCode = app.languageCode
+    bundleID = app.bundleID
+    bundleHeader = app.sendBundleHeader ? app.bundleID : nil
+  }
+
+  /// Which of Google's hosts a call goes to.
+  enum Host: String {
+    case identityToolkit = "identitytoolkit.googleapis.com"
+    case secureToken = "securetoken.googleapis.com"
+  }
+
+  /// The address of `path`; the emulator has the host as the first part of the path.
+  func url(_ host: Host, _ path: String) -> String {
+    let place = backend.emulator.map { "http://\($0)/\(host.rawValue)" } ?? "https://\(host.rawValue)"
+    return "\(place)/\(path)?key=\(Self.escaped(apiKey))"
+  }
+
+  /// The headers of every call.
+  var headers: [(name: String, value: String)] {
+    var headers = [
+      (name: "Content-Type", value: "application/json"),
+      (name: "X-Client-Version", value: "Linkd/FirebaseSDK/0.1.0/FirebaseCore-linux"),
+      (name: "User-Agent", value: "linkd/0.1.0"),
+    ]
+    if !appID.isEmpty { headers.append((name: "X-Firebase-GMPID", value: Self.header(appID))) }
+    if let languageCode { headers.append((name: "X-Firebase-Locale", value: Self.header(languageCode))) }
+    if let bundleHeader { headers.append((name: "X-Ios-Bundle-Identifier", value: Self.header(bundleHeader))) }
+    return headers
+  }
+
+  /// Without what would end a header.
+  private static func header(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value > 0x1f && $0.value != 0x7f }))
+  }
+
+  /// Unreserved characters as they are (RFC 3986 2.3), the rest percent-encoded.
+  private static func escaped(_ text: String) -> String {
+    var out = ""
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+        UInt8(ascii: "~"):
+        out.unicodeScalars.append(Unicode.Scalar(byte))
+      default:
+        out += byte < 16 ? "%0" : "%"
+        out += String(byte, radix: 16, uppercase: true)
+      }
+    }
+    return out
+  }
+}

@@ -1,0 +1,29 @@
+public import AuthCore
+
+/// `accounts:sendOobCode` with `EMAIL_SIGNIN` (identity-toolkit 2.5).
+/// https://cloud.google.com/identity-platform/docs/reference/rest/v1/accounts/sendOobCode
+extension IdentityToolkit {
+  private struct Request: Encodable {
+    let requestType = "EMAIL_SIGNIN"
+    let email: String
+    let continueUrl: String
+    // Without it the server mails no link that signs in (field report B040).
+    let canHandleCodeInApp = true
+    let iOSBundleId: String?
+    let tenantId: String?
+    let clientType = "CLIENT_TYPE_WEB"
+  }
+
+  /// Has a sign-in link mailed to `email`; the mail's page leads on to `continueURL`.
+  ///
+  /// - Throws: `invalidEmail`, `unauthorizedDomain`, `invalidContinueURL`, `operationNotAllowed`, `quotaExceeded`,
+  ///   `tooManyRequests`, …
+  public func sendSignInLink(
+    to email: String, continueURL: String, project: ProjectContext
+  ) async throws(AuthFailure) {
+    let _: EmptyAnswer = try await call(
+      .identityToolkit, "v1/accounts:sendOobCode",
+      Request(email: email, continueUrl: continueURL, iOSBundleId: project.bundleHeader, tenantId: project.tenantID),
+      project)
+  }
+}

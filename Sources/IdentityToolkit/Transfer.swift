@@ -1,0 +1,94 @@
+import CCurl
+import EventLoop
+import Glibc
+
+/// One exchange: its libcurl handle, its headers, what has come in. Touched on the loop's thread alone.
+final class Transfer {
+  let handle: UnsafeMutableRawPointer
+  var response = HTTPResponse(status: 0)
+  var continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>?
+  private(set) var isTooLarge = false
+  private var functions: ccurl
+  private var headers: UnsafeMutablePointer<curl_slist>?
+
+  init?(_ request: HTTPRequest, _ functions: ccurl, connectTimeout: Int, totalTimeout: Int) {
+    guard let handle = functions.easy_init() else { return nil }
+    self.handle = handle
+    self.functions = functions
+    for (name, value) in request.headers { headers = functions.slist_append(headers, "\(name): \(value)") }
+    // libcurl would wait for `100 Continue` before a bigger body.
+    headers = functions.slist_append(headers, "Expect:")
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_CONNECTTIMEOUT, connectTimeout)
+    set(CURLOPT_TIMEOUT, totalTimeout)
+    set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+    set(CURLOPT_SSL_VERIFYPEER, 1)
+    set(CURLOPT_SSL_VERIFYHOST, 2)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    set(CURLOPT_PROTOCOLS_STR, request.isEmulator ? "http" : "https")
+    if request.isEmulator { set(CURLOPT_PROXY, "") }
+    if let file = getenv("SSL_CERT_FILE") { set(CURLOPT_CAINFO, String(cString: file)) }
+    set(CURLOPT_URL, request.url)
+    _ = ccurl_set_headers(&self.functions, handle, headers)
+    if let body = request.body {
+      set(CURLOPT_POST, 1)
+      _ = ccurl_set_body(&self.functions, handle, body, body.count)
+    }
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    _ = ccurl_set_writer(
+      &self.functions, handle,
+      { bytes, size, count, context in
+        guard let bytes, let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return transfer.append(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      }, context)
+    _ = ccurl_set_header_reader(
+      &self.functions, handle,
+      { bytes, size, count, context in
+        guard let bytes, let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        transfer.read(header: UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return size * count
+      }, context)
+  }
+
+  deinit {
+    functions.easy_cleanup(handle)
+    functions.slist_free_all(headers)
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) { _ = ccurl_set_long(&functions, handle, option, value) }
+  private func set(_ option: CURLoption, _ value: String) { _ = ccurl_set_text(&functions, handle, option, value) }
+
+  /// Fewer bytes than were given end the transfer.
+  private func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard response.body.count + bytes.count <= HTTPClient.bodyLimit else {
+      isTooLarge = true
+      return 0
+    }
+    response.body.append(contentsOf: bytes)
+    return bytes.count
+  }
+
+  private func read(header bytes: UnsafeRawBufferPointer) {
+    guard bytes.count < 512, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
+    guard name == "date" || name == "retry-after" else { return }
+    let value = String(decoding: bytes[(colon + 1)...], as: UTF8.self).split(whereSeparator: \.isWhitespace)
+      .joined(separator: " ")
+    if name == "date" {
+      response.date = time(value)
+    } else {
+      // Seconds, or a date (RFC 9110 10.2.3).
+      let seconds = Int64(value) ?? time(value).map { $0 - WallClock.now }
+      response.retryAfter = seconds.map { min(max($0, 0), 3600) }
+    }
+  }
+
+  /// An HTTP date (RFC 9110 5.6.7) as Unix seconds.
+  private func time(_ text: String) -> Int64? {
+    let seconds = functions.getdate(text, nil)
+    return seconds == -1 ? nil : Int64(seconds)
+  }
+}
