@@ -1,25 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Crypto
-
-/// Runs a program and gives back its output; nil where it isn't installed or fails.
-func output(of program: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8]? {
-  guard FileManager.default.isExecutableFile(atPath: program) else { return nil }
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: program)
-  process.arguments = arguments
-  let (stdin, stdout) = (Pipe(), Pipe())
-  process.standardInput = stdin
-  process.standardOutput = stdout
-  process.standardError = FileHandle.nullDevice
-  try process.run()
-  try stdin.fileHandleForWriting.write(contentsOf: Data(input))
-  try stdin.fileHandleForWriting.close()
-  let data = try stdout.fileHandleForReading.readToEnd() ?? Data()
-  process.waitUntilExit()
-  return process.terminationStatus == 0 ? [UInt8](data) : nil
-}
 
 let openssl = "/usr/bin/openssl"
 
@@ -86,9 +69,13 @@ struct DigestTests {
   func agreesWithOpenSSL(length: Int) throws {
     let message = try Random.bytes(length)
     let key = try Random.bytes(32)
-    #expect(try output(of: openssl, ["dgst", "-sha256", "-binary"], input: message) == SHA256.hash(message))
-    let arguments = ["dgst", "-sha256", "-mac", "HMAC", "-macopt", "hexkey:\(Hex.encode(key))", "-binary"]
-    #expect(try output(of: openssl, arguments, input: message) == HMACSHA256.authenticate(message, key: key))
+    let scratch = try Scratch()
+    try Data(message).write(to: URL(fileURLWithPath: scratch.file("message")))
+    let digest = try Subprocess.runBlocking([openssl, "dgst", "-sha256", "-r", scratch.file("message")])
+    #expect(digest.stdout.hasPrefix(Hex.encode(SHA256.hash(message)) + " "))
+    let options = ["-mac", "HMAC", "-macopt", "hexkey:\(Hex.encode(key))"]
+    let code = try Subprocess.runBlocking([openssl, "dgst", "-sha256", "-r"] + options + [scratch.file("message")])
+    #expect(code.stdout.hasPrefix(Hex.encode(try HMACSHA256.authenticate(message, key: key)) + " "))
   }
 
   @Test func constantTimeComparison() {

@@ -1,22 +1,13 @@
 import AuthCore
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Keyring
 
-/// A folder of this test's own, removed with it.
-final class Folder: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array((NSTemporaryDirectory() + "/linkd-keyring-XXXXXX").utf8CString)
-    path = try #require(mkdtemp(&template).map { String(cString: $0) })
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  var key: String { path + "/key" }
+extension Scratch {
+  var key: String { file("key") }
   var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
 
   func mode(_ path: String) throws -> mode_t {
@@ -28,11 +19,11 @@ final class Folder: Sendable {
 
 @Suite(.timeLimit(.minutes(1)))
 struct FileKeyStoreTests {
-  let folder: Folder
+  let folder: Scratch
   let store: FileKeyStore
 
   init() throws {
-    folder = try Folder()
+    folder = try Scratch()
     store = FileKeyStore(folder: folder.path)
   }
 
@@ -73,7 +64,8 @@ struct FileKeyStoreTests {
 
   @Test func everyKeyIsAnother() throws {
     let first = try store.create()
-    let second = try FileKeyStore(folder: try Folder().path).create()
+    let elsewhere = try Scratch()
+    let second = try FileKeyStore(folder: elsewhere.path).create()
     #expect(first.key != second.key)
     #expect(first.id != second.id)
   }
@@ -100,7 +92,7 @@ struct FileKeyStoreTests {
   }
 
   @Test func followsNoLink() throws {
-    let elsewhere = try Folder()
+    let elsewhere = try Scratch()
     _ = try FileKeyStore(folder: elsewhere.path).create()
     try #require(symlink(elsewhere.key, folder.key) == 0)
     #expect(store.load() == .failed(.permissions))
@@ -155,7 +147,7 @@ struct FileKeyStoreTests {
 struct KeyringTests {
   /// B131: what is missing is missing; it isn't made anew over data that the old key sealed.
   @Test func aMissingKeyIsNeverReplaced() throws {
-    let folder = try Folder()
+    let folder = try Scratch()
     let keyring = Keyring(folder: folder.path)
     #expect(keyring.key(in: .file) == .absent)
     #expect(keyring.key(in: .file).authError == .keyringAbsent)
@@ -163,7 +155,7 @@ struct KeyringTests {
   }
 
   @Test func theFirstStartMakesOne() throws {
-    let folder = try Folder()
+    let folder = try Scratch()
     let keyring = Keyring(folder: folder.path)
     guard case .key(let key) = keyring.firstKey(in: .file) else {
       Issue.record("no key")
@@ -175,7 +167,7 @@ struct KeyringTests {
   }
 
   @Test func aKeyThatCannotBeUsedIsNotReplaced() throws {
-    let folder = try Folder()
+    let folder = try Scratch()
     let keyring = Keyring(folder: folder.path)
     _ = keyring.firstKey(in: .file)
     try #require(chmod(folder.key, 0o644) == 0)
@@ -184,7 +176,7 @@ struct KeyringTests {
 
   /// Never the other store.
   @Test func theSecretServiceIsNotTheFile() throws {
-    let folder = try Folder()
+    let folder = try Scratch()
     let keyring = Keyring(folder: folder.path)
     _ = keyring.firstKey(in: .file)
     #expect(keyring.key(in: .secretService) == .absent)
