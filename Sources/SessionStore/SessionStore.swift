@@ -70,30 +70,20 @@ public final class SessionStore {
     }
   }
 
-  /// Drops everything of `key`: session, last user, flows, used codes. Its sequence alone stays, since clients may remember
-  /// it. Needs no key.
-  public func removeApp(_ key: SessionKey) throws(StoreError) {
-    let (app, backend) = (Value.text(key.app.value), Value.text(key.backend.description))
+  /// Drops everything of `app`, at `backend` or at all of them: sessions, last users, flows, used codes. The sequences alone
+  /// stay, since clients may remember them. Needs no key.
+  public func removeApp(_ app: AppID, at backend: Backend? = nil) throws(StoreError) {
+    let id = Value.text(app.value)
+    let backend = Value(backend?.description)
     try connection.atomically { () throws(StoreError) in
       try connection.run(
-        "UPDATE sessions SET body = NULL, last_user = NULL, clock_skew = 0 WHERE app = ? AND backend = ?", app, backend)
-      try connection.run("DELETE FROM flows WHERE app = ? AND backend = ?", app, backend)
-      try connection.run("DELETE FROM used_codes WHERE app = ? AND backend = ?", app, backend)
+        """
+        UPDATE sessions SET body = NULL, last_user = NULL, clock_skew = 0
+        WHERE app = ?1 AND backend = ifnull(?2, backend)
+        """, id, backend)
+      try connection.run("DELETE FROM flows WHERE app = ?1 AND backend = ifnull(?2, backend)", id, backend)
+      try connection.run("DELETE FROM used_codes WHERE app = ?1 AND backend = ifnull(?2, backend)", id, backend)
     }
-  }
-
-  /// The backends at which `app` has rows.
-  public func backends(of app: AppID) throws(StoreError) -> [Backend] {
-    let statement = try connection.prepare(
-      """
-      SELECT backend FROM sessions WHERE app = ?1 UNION SELECT backend FROM flows WHERE app = ?1
-      UNION SELECT backend FROM used_codes WHERE app = ?1
-      """, .text(app.value))
-    var backends: [Backend] = []
-    while try statement.step() {
-      if let backend = statement.text(0).flatMap(Backend.init) { backends.append(backend) }
-    }
-    return backends
   }
 
   /// The sealer, or `locked`.

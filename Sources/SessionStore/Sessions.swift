@@ -26,27 +26,20 @@ public struct SessionOutline: Sendable, Hashable {
 }
 
 extension SessionStore {
-  /// All sessions, sealed ones too. A row whose values can't be opened is in the list, marked. Throws `corruptRow` for a row
+  /// All sessions, sealed parts too. One whose values can't be opened is in the list, marked. Throws `corruptRow` for a row
   /// that doesn't even name its app.
   public func loadSessions() throws(StoreError) -> [StoredSession] {
     let sealer = try key()
-    return try sessionRows().map { row throws(StoreError) in
-      var unreadable = false
-      var session: Session?
-      var lastUser: LastUser?
-      do throws(StoreError) {
-        session = try row.body.map { body throws(StoreError) in try Self.open(body, of: row.outline.key, with: sealer) }
-        lastUser = try row.lastUser.map { value throws(StoreError) in
-          try Self.openLastUser(value, of: row.outline.key, with: sealer)
-        }
-      } catch {
-        guard case .corruptRow = error else { throw error }
-        unreadable = true
-      }
-      return StoredSession(
-        key: row.outline.key, session: unreadable ? nil : session, lastUser: lastUser, clockSkew: row.outline.clockSkew,
-        sequence: row.outline.sequence, isUnreadable: unreadable)
-    }
+    return try sessionRows().map { row throws(StoreError) in try Self.open(row, with: sealer) }
+  }
+
+  /// What is remembered of `key`; nil for nothing, not even a sequence.
+  public func loadSession(_ key: SessionKey) throws(StoreError) -> StoredSession? {
+    let sealer = try self.key()
+    let (app, backend) = Self.columns(of: key)
+    let statement = try connection.prepare(
+      "SELECT \(Self.columns) FROM sessions WHERE app = ? AND backend = ?", app, backend)
+    return try statement.step() ? try Self.open(try Self.row(in: statement), with: sealer) : nil
   }
 
   /// All sessions as far as they can be known without the key.
@@ -60,7 +53,7 @@ extension SessionStore {
     let body = try sealer.seal(SessionBody.encode(session), at: Self.place("body", of: session.key))
     let (app, backend) = Self.columns(of: session.key)
     try connection.atomically { () throws(StoreError) in
-      if let old = try sessionBody(of: session.key) { _ = try Self.open(old, of: session.key, with: sealer) }
+      if try loadSession(session.key)?.isUnreadable == true { throw .corruptRow(table: "sessions") }
       try connection.run(
         """
         INSERT INTO sessions (app, backend, sequence, clock_skew, body) VALUES (?, ?, ?, ?, ?)
@@ -96,7 +89,7 @@ extension SessionStore {
   /// when `uid` or `lastUser` is given and there is no key.
   @discardableResult
   public func removeSession(
-    _ key: SessionKey, uid: String?, lastUser: LastUser?, sequence: UInt64
+    _ key: SessionKey, uid: String?, lastUser: LastUser? = nil, sequence: UInt64 = 0
   ) throws(StoreError) -> [FlowID] {
     let sealed = try lastUser.map { user throws(StoreError) in
       try self.key().seal(SessionBody.encode(user), at: Self.place("last_user", of: key))
@@ -121,26 +114,41 @@ extension SessionStore {
     let lastUser: [UInt8]?
   }
 
+  private static let columns = "app, backend, sequence, clock_skew, body, last_user"
+
   private func sessionRows() throws(StoreError) -> [Row] {
-    let statement = try connection.prepare(
-      "SELECT app, backend, sequence, clock_skew, body, last_user FROM sessions ORDER BY app, backend")
+    let statement = try connection.prepare("SELECT \(Self.columns) FROM sessions ORDER BY app, backend")
     var rows: [Row] = []
-    while try statement.step() {
-      guard let key = SessionKey(app: statement.text(0), backend: statement.text(1)),
-        let sequence = UInt64(exactly: statement.integer(2))
-      else { throw .corruptRow(table: "sessions") }
-      let outline = SessionOutline(
-        key: key, clockSkew: statement.integer(3), sequence: sequence, hasSession: !statement.isNull(4),
-        hasLastUser: !statement.isNull(5))
-      rows.append(Row(outline: outline, body: statement.blob(4), lastUser: statement.blob(5)))
-    }
+    while try statement.step() { rows.append(try Self.row(in: statement)) }
     return rows
   }
 
-  private func sessionBody(of key: SessionKey) throws(StoreError) -> [UInt8]? {
-    let (app, backend) = Self.columns(of: key)
-    let statement = try connection.prepare("SELECT body FROM sessions WHERE app = ? AND backend = ?", app, backend)
-    return try statement.step() ? statement.blob(0) : nil
+  private static func row(in statement: borrowing Statement) throws(StoreError) -> Row {
+    guard let key = SessionKey(app: statement.text(0), backend: statement.text(1)),
+      let sequence = UInt64(exactly: statement.integer(2))
+    else { throw .corruptRow(table: "sessions") }
+    let outline = SessionOutline(
+      key: key, clockSkew: statement.integer(3), sequence: sequence, hasSession: !statement.isNull(4),
+      hasLastUser: !statement.isNull(5))
+    return Row(outline: outline, body: statement.blob(4), lastUser: statement.blob(5))
+  }
+
+  private static func open(_ row: Row, with sealer: Sealer) throws(StoreError) -> StoredSession {
+    let outline = row.outline
+    var session: Session?
+    var lastUser: LastUser?
+    var isUnreadable = false
+    do throws(StoreError) {
+      if let body = row.body { session = try open(body, of: outline.key, with: sealer) }
+      if let value = row.lastUser { lastUser = try openLastUser(value, of: outline.key, with: sealer) }
+    } catch {
+      guard case .corruptRow = error else { throw error }
+      session = nil
+      isUnreadable = true
+    }
+    return StoredSession(
+      key: outline.key, session: session, lastUser: lastUser, clockSkew: outline.clockSkew, sequence: outline.sequence,
+      isUnreadable: isUnreadable)
   }
 
   private static func open(_ body: [UInt8], of key: SessionKey, with sealer: Sealer) throws(StoreError) -> Session {
