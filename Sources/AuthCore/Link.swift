@@ -191,12 +191,15 @@ public struct Link: Sendable, Hashable {
   public var via: [LinkWrapper]
   /// The apps it can belong to by key, host or scheme (behaviour: Links 8), in the order of their ids; never empty.
   public var candidates: [AppID]
+  /// The emulator at whose own address the link is.
+  public var emulator: EmulatorAddress?
 
   /// A link with what was found in it.
-  public init(content: Content, via: [LinkWrapper], candidates: [AppID]) {
+  public init(content: Content, via: [LinkWrapper], candidates: [AppID], emulator: EmulatorAddress? = nil) {
     self.content = content
     self.via = via
     self.candidates = candidates
+    self.emulator = emulator
   }
 
   /// The D-Bus word.

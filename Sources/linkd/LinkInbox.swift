@@ -50,7 +50,7 @@ final class LinkInbox {
 
   /// What linkd thinks of `url`: no network, no change.
   func judge(_ url: String) throws(AuthFailure) -> Verdict {
-    switch registry.parser.parse(url, pending: PendingReturns()) {
+    switch registry.parser.parse(url) {
     case .failure(let rejection):
       return Verdict(
         handled: false, kind: .none, reason: rejection.reason.rawValue, via: rejection.via,
@@ -86,7 +86,7 @@ final class LinkInbox {
   ///
   /// - Throws: `rateLimited`, `differentDevice`, `operationNotAllowed`, and the storage errors.
   func open(_ url: String, caller: Caller) throws(AuthFailure) -> Verdict {
-    switch registry.parser.parse(url, pending: PendingReturns()) {
+    switch registry.parser.parse(url) {
     case .failure(let rejection):
       try countStray()
       services.log.info("link not handled", ["reason": rejection.reason.rawValue, "scheme": rejection.scheme ?? "-"])

@@ -1,0 +1,100 @@
+import AuthCore
+import Foundation
+import LinkHandler
+import Testing
+
+/// A line of `Tests/Vectors`.
+struct Vector: Sendable, CustomTestStringConvertible {
+  let id: String
+  let url: String
+  let kind: String
+  /// JSON text of `expect`, since an `Any` isn't sendable.
+  let expected: Data
+
+  var testDescription: String { id }
+
+  var expect: [String: Any] { (try? JSONSerialization.jsonObject(with: expected)) as? [String: Any] ?? [:] }
+
+  static func load(_ file: String) -> [Vector] {
+    let url = folder.appendingPathComponent(file)
+    guard let text = try? String(contentsOf: url, encoding: .utf8) else { return [] }
+    return text.split(separator: "\n").compactMap { line in
+      guard let object = (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? [String: Any],
+        let id = object["id"] as? String, let link = object["url"] as? String, let kind = object["kind"] as? String,
+        let expect = object["expect"], let data = try? JSONSerialization.data(withJSONObject: expect)
+      else { return nil }
+      return Vector(id: id, url: link, kind: kind, expected: data)
+    }
+  }
+
+  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Vectors")
+
+  /// The app that the vectors are judged against.
+  static func app(emulator: Bool) -> App {
+    let data = (try? Data(contentsOf: folder.appendingPathComponent("app.json"))) ?? Data()
+    let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
+    func text(_ key: String) -> String { object[key] as? String ?? "" }
+    func list(_ key: String) -> [String] { object[key] as? [String] ?? [] }
+    guard let id = AppID(text("id")) else { preconditionFailure("Tests/Vectors/app.json is missing") }
+    var app = App(id: id, projectID: text("project-id"), apiKey: text("api-key"))
+    app.appID = text("app-id")
+    app.clientID = text("client-id")
+    app.authDomain = text("auth-domain")
+    app.linkDomains = list("link-domains")
+    app.continueURL = text("continue-url")
+    app.continueHosts = list("continue-hosts")
+    app.schemes = list("schemes")
+    app.bundleID = text("bundle-id")
+    app.emulator = emulator ? EmulatorAddress(text("emulator")) : nil
+    return app
+  }
+
+  /// A redirect waits at 127.0.0.1:49152 and [::1]:49152, `/callback`.
+  static let listeners = [PendingListener(app: app(emulator: false).id, port: 49152, path: "/callback")]
+}
+
+extension Link {
+  /// The fields in the words of the vectors; `NSNull` where there's none.
+  var fields: [String: Any] {
+    func value(_ text: String?) -> Any { text ?? NSNull() }
+    var out: [String: Any] = [:]
+    if !via.isEmpty { out["via"] = via.map(\.rawValue) }
+    switch content {
+    case .action(let link):
+      out["mode"] = link.mode
+      out["oobCode"] = link.oobCode.reveal()
+      out["apiKey"] = value(link.apiKey)
+      out["continueUrl"] = value(link.continueURL)
+      out["lang"] = value(link.language)
+      out["tenantId"] = value(link.tenantID)
+      if link.continueURLRejected { out["continueUrlRejected"] = true }
+      out["continueUrlTrusted"] = link.continueURLTrusted
+    case .oauthRedirect(let redirect):
+      switch redirect.response {
+      case .own(let response):
+        out["code"] = value(response.code?.reveal())
+        out["state"] = value(response.state?.reveal())
+        out["error"] = value(response.error)
+        out["errorDescription"] = value(response.errorDescription)
+        out["iss"] = value(response.issuer)
+        out["idToken"] = value(response.idToken?.reveal())
+        out["accessToken"] = value(response.accessToken?.reveal())
+        if response.isFragment { out["responseMode"] = "fragment" }
+      case .handler(let response):
+        out["flow"] = "handler"
+        out["eventId"] = value(response.eventID?.reveal())
+        out["responseUrl"] = value(response.responseURL?.reveal())
+        out["error"] = value(response.error)
+      }
+      out["reject"] = value(redirect.reject)
+    case .appVerification(let result):
+      out["authType"] = "verifyApp"
+      out["recaptchaToken"] = value(result.recaptchaToken?.reveal())
+      out["eventId"] = value(result.eventID?.reveal())
+      out["error"] = value(result.error)
+      out["reject"] = value(result.reject)
+    }
+    return out
+  }
+}
