@@ -30,6 +30,7 @@ final class Connection {
 
   /// Runs statements that have neither parameters nor results worth reading.
   func execute(_ sql: String) throws(StoreError) {
+    errno = 0
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw error(code) }
   }
@@ -103,7 +104,9 @@ final class Connection {
     case SQLITE_FULL: return .full
     case SQLITE_READONLY, SQLITE_PERM: return .readOnly
     case SQLITE_IOERR, SQLITE_CANTOPEN:
-      let cause = StoreError.fromErrno(sqlite3_system_errno(handle))
+      // SQLite forgets the reason while it rolls a statement back; the thread may still know it.
+      let number = sqlite3_system_errno(handle)
+      let cause = StoreError.fromErrno(number != 0 ? number : errno)
       if case .failed = cause { return .failed(code: code) }
       return cause
     default: return .failed(code: code)

@@ -6,7 +6,7 @@ struct MalformedFields: Error {}
 /// A list of numbered fields: one byte of number, four of length (little endian), the value.
 ///
 /// An absent field is nil, zero, false or empty, and an unknown one is skipped: fields can be added without a migration.
-/// It takes a tenth of the time of FoundationEssentials' JSON, and none of its pages (docs/design/0003-store.md).
+/// It takes a fifth of the time of FoundationEssentials' JSON, and none of its pages (docs/design/0003-store.md).
 struct FieldWriter {
   private(set) var bytes: [UInt8] = []
 

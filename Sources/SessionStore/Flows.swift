@@ -2,15 +2,23 @@ public import AuthCore
 
 /// The part of a flow that needs no key: enough to export it while the keyring is locked. It isn't authenticated.
 public struct FlowOutline: Sendable, Hashable {
+  /// As in `Flow`, and so are the others.
   public let id: FlowID
+  /// Whose flow it is.
   public let key: SessionKey
+  /// What it's for.
   public let purpose: FlowPurpose
+  /// How somebody signs in by it.
   public let method: SignInMethod
+  /// Where it stands.
   public let stage: FlowStage
+  /// Grows with each change a client can see.
   public let sequence: UInt64
-  /// Unix seconds, as are the others.
+  /// Unix seconds.
   public let createdAt: Int64
+  /// Unix seconds.
   public let expiresAt: Int64
+  /// Unix seconds; nil for a live flow.
   public let endedAt: Int64?
 }
 
@@ -18,8 +26,9 @@ public struct FlowOutline: Sendable, Hashable {
 public struct LoadedFlows: Sendable, Hashable {
   /// In the order of their beginnings.
   public let flows: [Flow]
-  /// Rows that can't be opened or understood. They're kept. A row whose very name is damaged is counted in `unnamed`.
+  /// Rows that can't be opened or understood. They're kept.
   public let unreadable: [FlowID]
+  /// How many such rows have no readable name either.
   public let unnamed: Int
 }
 

@@ -63,7 +63,8 @@ extension SessionStore {
   private func write(_ header: StoreHeader, sealer: Sealer) throws(StoreError) {
     try connection.atomically { () throws(StoreError) in
       let rows = try connection.integer(
-        "SELECT EXISTS (SELECT 1 FROM flows) OR EXISTS (SELECT 1 FROM sessions WHERE body NOT NULL OR last_user NOT NULL)")
+        "SELECT EXISTS (SELECT 1 FROM flows) OR EXISTS (SELECT 1 FROM sessions WHERE body NOT NULL OR last_user NOT NULL)"
+      )
       guard rows == 0 else { throw .unreadable }
       let checkValue = try sealer.seal([], at: Self.place(of: header))
       try connection.run(

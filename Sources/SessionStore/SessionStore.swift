@@ -10,8 +10,8 @@ public import AuthCore
 public final class SessionStore {
   /// Name of the file in the state folder.
   public static let fileName = "linkd.sqlite"
-  /// A file of up to so many pages (of 4 KiB) is checked whole when it's opened.
-  static let pagesCheckedAtOpen: Int64 = 256
+  /// A file of up to so many pages (of 4 KiB) is checked whole when it's opened: some hundred flows.
+  static let pagesCheckedAtOpen: Int64 = 64
 
   let connection: Connection
   var sealer: Sealer?

@@ -2,6 +2,7 @@ public import AuthCore
 
 /// What is remembered of one app at one backend.
 public struct StoredSession: Sendable, Hashable {
+  /// Whose it is.
   public let key: SessionKey
   /// Who is signed in; nil when nobody is, and when `isUnreadable`.
   public let session: Session?
@@ -9,6 +10,7 @@ public struct StoredSession: Sendable, Hashable {
   public let lastUser: LastUser?
   /// The server's clock less ours, in seconds, as last seen.
   public let clockSkew: Int64
+  /// The highest sequence that was ever saved for the key.
   public let sequence: UInt64
   /// A value is there that can't be opened or understood. It's kept, and no session is saved over it: never take this for
   /// "nobody" (field report B136).
@@ -17,11 +19,15 @@ public struct StoredSession: Sendable, Hashable {
 
 /// The part of `StoredSession` that needs no key.
 public struct SessionOutline: Sendable, Hashable {
+  /// Whose it is.
   public let key: SessionKey
+  /// The server's clock less ours, in seconds, as last seen.
   public let clockSkew: Int64
+  /// The highest sequence that was ever saved for the key.
   public let sequence: UInt64
   /// Whether somebody is signed in.
   public let hasSession: Bool
+  /// Whether somebody's forced sign-out is remembered.
   public let hasLastUser: Bool
 }
 

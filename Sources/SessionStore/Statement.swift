@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A value of a column or a parameter.
 enum Value {
@@ -45,6 +46,7 @@ struct Statement: ~Copyable {
 
   /// Goes to the next row; false when there is none.
   func step() throws(StoreError) -> Bool {
+    errno = 0
     let code = sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true

@@ -2,6 +2,7 @@ public import AuthCore
 
 /// A code that a flow has, or had, in hand.
 public struct UsedCode: Sendable, Hashable {
+  /// Whose flow it is.
   public let key: SessionKey
   /// Its row may be gone.
   public let flow: FlowID

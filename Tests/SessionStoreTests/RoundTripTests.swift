@@ -12,8 +12,9 @@ struct RoundTripTests {
     let fresh = Flow(
       id: FlowID("fresh")!, key: production, purpose: .signIn, method: .none, createdAt: 0, expiresAt: 0)
     #expect(unset(flow, fresh).isEmpty, "set the new property in fullFlow(), then store it")
-    #expect(try unset(#require(flow.answer), TokenGrant(idToken: Secret(""), refreshToken: Secret(""), expiresIn: 0))
-      == ["idToken", "refreshToken"], "secrets all look alike; they're compared below")
+    #expect(
+      try unset(#require(flow.answer), TokenGrant(idToken: Secret(""), refreshToken: Secret(""), expiresIn: 0))
+        == ["idToken", "refreshToken"], "secrets all look alike; they're compared below")
 
     try fixture.open().save(flow)
     let reopened = try fixture.open()
