@@ -49,7 +49,7 @@ let package = Package(
     library("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
     library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-    library("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    library("CMicroHTTPD", apt: "libmicrohttpd-dev"),
     library("CCrypto", pkgConfig: "libgcrypt", apt: "libgcrypt20-dev"),
     library("CIDN", pkgConfig: "libidn2", apt: "libidn2-dev"),
     target("EventLoop", ["CLinux"]),
