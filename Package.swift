@@ -31,8 +31,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     ])
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: strict)
 }
 
 let package = Package(
@@ -83,7 +83,7 @@ let package = Package(
         "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
-    target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD", "CCrypto"]),
+    target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
 
     // Tests.
@@ -101,7 +101,8 @@ let package = Package(
     tests("DesktopTests", ["Desktop", "AuthCore", "TestSupport"]),
     tests("CallersTests", ["Callers", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "TestSupport"]),
-    tests("AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"]),
+    tests(
+      "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
