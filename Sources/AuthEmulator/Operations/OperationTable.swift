@@ -1,0 +1,8 @@
+extension Operation {
+  /// Everything the emulator answers to. A group of operations is a file with a list; this is the list of lists.
+  static let table: [Operation] =
+    ProjectControl.operations + SignUp.operations + PasswordSignIn.operations + EmailLinkSignIn.operations
+    + SendOobCode.operations + ResetPassword.operations + Lookup.operations + UpdateAccount.operations
+    + TokenRefresh.operations + CustomTokenSignIn.operations + ActionPage.operations + ContinuePage.operations
+    + Unsupported.operations
+}

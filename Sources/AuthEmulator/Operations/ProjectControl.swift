@@ -1,0 +1,67 @@
+import AuthCore
+
+/// The status page, what the recorded service tells tests, and the project's public settings.
+enum ProjectControl {
+  static let operations: [Operation] = [
+    Operation(name: "status", method: "GET", paths: ["/"], access: .anybody) { _, _ in
+      .prettyJSON([
+        "authEmulator": [
+          "ready": true, "docs": "https://firebase.google.com/docs/emulator-suite", "apiSpec": "/emulator/openapi.json",
+        ]
+      ])
+    },
+    Operation(name: "oobCodes", method: "GET", paths: [base + "oobCodes"], access: .anybody) { call, world in
+      .json(["oobCodes": .array(world[call.project].oobCodes.map(\.json))])
+    },
+    Operation(name: "config", method: "GET", paths: [base + "config"], access: .anybody) { call, world in
+      .json(settings(world[call.project]))
+    },
+    Operation(
+      name: "config", method: "PATCH", paths: [base + "config"], access: .anybody, body: .json(settingShapes)
+    ) { call, world in
+      // What isn't named goes back to false.
+      world[call.project].allowDuplicateEmails = call.body["signIn"]?["allowDuplicateEmails"]?.bool ?? false
+      world[call.project].improvedEmailPrivacy =
+        call.body["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool ?? false
+      return .json(settings(world[call.project]))
+    },
+    Operation(name: "accounts", method: "GET", paths: [base + "accounts"], access: .anybody) { call, world in
+      .json(["users": .array(world[call.project].accounts.map(\.json))])
+    },
+    Operation(name: "accounts", method: "DELETE", paths: [base + "accounts"], access: .anybody) { call, world in
+      world[call.project].deleteAllAccounts()
+      return .json([:])
+    },
+    Operation(
+      name: "projects", method: "GET",
+      paths: [
+        "/identitytoolkit.googleapis.com/v1/projects",
+        "/www.googleapis.com/identitytoolkit/v3/relyingparty/getProjectConfig",
+      ]
+    ) { _, _ in .json(["projectId": "12345", "authorizedDomains": ["localhost"]]) },
+    Operation(
+      name: "recaptchaParams", method: "GET", paths: ["/identitytoolkit.googleapis.com/v1/recaptchaParams"]
+    ) { _, _ in
+      .json([
+        "kind": "identitytoolkit#GetRecaptchaParamResponse",
+        "recaptchaStoken":
+          "This-is-a-fake-token__Dont-send-this-to-the-Recaptcha-service__The-Auth-Emulator-does-not-support-Recaptcha",
+        "recaptchaSiteKey": "Fake-key__Do-not-send-this-to-Recaptcha_",
+      ])
+    },
+  ]
+
+  private static let base = "/emulator/v1/projects/{project}/"
+
+  private static let settingShapes: [String: Shape] = [
+    "signIn": .record(["allowDuplicateEmails": .truth]),
+    "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]),
+  ]
+
+  private static func settings(_ project: Project) -> JSONValue {
+    [
+      "signIn": ["allowDuplicateEmails": .bool(project.allowDuplicateEmails)],
+      "emailPrivacyConfig": ["enableImprovedEmailPrivacy": .bool(project.improvedEmailPrivacy)],
+    ]
+  }
+}

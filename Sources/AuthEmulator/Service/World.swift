@@ -1,0 +1,78 @@
+import AuthCore
+import Glibc
+
+/// Everything the emulator remembers.
+struct World: Sendable {
+  /// What time it is for the emulator.
+  enum Clock: Sendable {
+    case system
+    /// Unix time in milliseconds, standing still.
+    case fixed(Int64)
+  }
+
+  let mainProject: String
+  /// `http://127.0.0.1:PORT`.
+  var origin = ""
+  /// Schemes of the apps that the continue page may open.
+  let schemes: [String]
+  var projects: [String: Project] = [:]
+  var clock = Clock.system
+  /// Seconds the clock is wrong by during the present request; a fault.
+  var clockOffset: Int64 = 0
+
+  init(project: String, schemes: [String]) { (mainProject, self.schemes) = (project, schemes) }
+
+  /// Unix time in milliseconds.
+  var now: Int64 {
+    switch clock {
+    case .fixed(let time): time + clockOffset * 1000
+    case .system: Self.systemTime + clockOffset * 1000
+    }
+  }
+
+  /// Unix time in seconds, as text.
+  var nowSeconds: String { String(now / 1000) }
+
+  private static var systemTime: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  subscript(_ project: String) -> Project {
+    get { projects[project] ?? Project(id: project) }
+    set { projects[project] = newValue }
+  }
+}
+
+/// Dates as HTTP and JSON write them.
+enum Dates {
+  private static func parts(_ milliseconds: Int64) -> tm {
+    var seconds = time_t(milliseconds / 1000)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    return parts
+  }
+
+  private static func padded(_ number: some BinaryInteger, _ width: Int = 2) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, width - text.count)) + text
+  }
+
+  /// `Tue, 15 Nov 1994 08:12:31 GMT` (RFC 9110, section 5.6.7).
+  static func http(_ milliseconds: Int64) -> String {
+    let parts = parts(milliseconds)
+    let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][Int(parts.tm_wday)]
+    let month = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][Int(parts.tm_mon)]
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0) }.joined(separator: ":")
+    return "\(day), \(padded(parts.tm_mday)) \(month) \(parts.tm_year + 1900) \(time) GMT"
+  }
+
+  /// `2026-11-30T03:09:20.335Z`.
+  static func iso(_ milliseconds: Int64) -> String {
+    let parts = parts(milliseconds)
+    let date = "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0) }.joined(separator: ":")
+    return "\(date)T\(time).\(padded(milliseconds % 1000, 3))Z"
+  }
+}
