@@ -1,0 +1,84 @@
+import AuthCore
+
+/// Finds the `firebaseConfig` in JavaScript, or in HTML with JavaScript, as the console offers it to be copied.
+/// Nothing is run: an object literal is cut out and read as JSON5.
+enum JavaScriptObject {
+  /// The first object literal with an `apiKey`.
+  /// - Throws: `syntax`.
+  static func find(_ text: [UInt8]) throws(ConfigurationError) -> [String: JSONValue] {
+    var isDamaged = false
+    for literal in literals(in: text) where String(decoding: literal, as: UTF8.self).contains("apiKey") {
+      guard let object = try? JSONText.decode(literal, relaxed: true).object else {
+        isDamaged = true
+        continue
+      }
+      if object["apiKey"] != nil { return object }
+    }
+    throw .syntax(
+      isDamaged
+        ? "The firebaseConfig has values that aren't plain texts in quotes."
+        : "There's no Firebase configuration in the file: an object with 'apiKey' and 'projectId'.")
+  }
+
+  /// A configuration has about 600 bytes.
+  private static let maximumLength = 16 * 1024
+
+  /// Every balanced `{…}` of a likely size, in the order of their beginnings.
+  private static func literals(in text: [UInt8]) -> [ArraySlice<UInt8>] {
+    var open: [Int] = []
+    var found: [(start: Int, end: Int)] = []
+    var scanner = Scanner(text: text)
+    while let (byte, index) = scanner.next() {
+      if byte == UInt8(ascii: "{") {
+        open.append(index)
+      } else if byte == UInt8(ascii: "}"), let start = open.popLast(), index - start < maximumLength {
+        found.append((start, index))
+      }
+    }
+    return found.sorted { $0.start < $1.start }.map { text[$0.start...$0.end] }
+  }
+
+  /// The bytes outside of strings and comments.
+  private struct Scanner {
+    let text: [UInt8]
+    private var index = 0
+
+    init(text: [UInt8]) { self.text = text }
+
+    mutating func next() -> (UInt8, Int)? {
+      while index < text.count {
+        let start = index
+        switch text[start] {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"): skipString()
+        case UInt8(ascii: "/") where following == UInt8(ascii: "/"): skip(past: "\n")
+        case UInt8(ascii: "/") where following == UInt8(ascii: "*"):
+          index += 2
+          skip(past: "*/")
+        case let byte:
+          index += 1
+          return (byte, start)
+        }
+      }
+      return nil
+    }
+
+    private var following: UInt8? { index + 1 < text.count ? text[index + 1] : nil }
+
+    /// An apostrophe in HTML text isn't the beginning of a string: in JavaScript none goes over the end of its line.
+    private mutating func skipString() {
+      let quote = text[index]
+      index += 1
+      while index < text.count, text[index] != quote {
+        if text[index] == UInt8(ascii: "\n"), quote != UInt8(ascii: "`") { return }
+        index += text[index] == UInt8(ascii: "\\") ? 2 : 1
+      }
+      index += 1
+    }
+
+    private mutating func skip(past end: String) {
+      let end = Array(end.utf8)
+      while index < text.count, !text[index...].starts(with: end) { index += 1 }
+      index += end.count
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import AuthCore
+
+/// The ways to sign in that FirebaseUI knows by id, with their buttons' usual look (firebaseui-behaviour: providers).
+struct KnownProvider {
+  let id: String
+  let kind: Provider.Kind
+  let displayName: String
+  let label: String
+  let icon: String
+  let background: String
+  let foreground: String
+
+  static func find(_ id: String) -> KnownProvider? { all.first { $0.id == id } }
+
+  /// The colours are those of the providers' own rules for such buttons.
+  private static let all = [
+    KnownProvider("emailLink", .emailLink, "Email Link", "Sign in with email link", "mail", "#DD2C00"),
+    KnownProvider("password", .password, "Email", "Sign in with email", "mail", "#DB4437"),
+    KnownProvider("phone", .phone, "Phone", "Sign in with Phone", "phone", "#02BD7E"),
+    KnownProvider("anonymous", .anonymous, "Guest", "Continue as guest", "anonymous", "#F4B400", "#1F1F1F"),
+    KnownProvider("google.com", .oauth, "Google", "Sign in with Google", "google", "#FFFFFF", "#1F1F1F"),
+    KnownProvider("apple.com", .oauth, "Apple", "Sign in with Apple", "apple", "#000000"),
+    KnownProvider("facebook.com", .oauth, "Facebook", "Sign in with Facebook", "facebook", "#1877F2"),
+    KnownProvider("twitter.com", .oauth, "X", "Sign in with X", "x", "#000000"),
+    KnownProvider("github.com", .oauth, "GitHub", "Sign in with GitHub", "github", "#24292F"),
+    KnownProvider("microsoft.com", .oauth, "Microsoft", "Sign in with Microsoft", "microsoft", "#2F2F2F"),
+    KnownProvider("yahoo.com", .oauth, "Yahoo", "Sign in with Yahoo", "yahoo", "#6001D2"),
+  ]
+
+  private init(
+    _ id: String, _ kind: Provider.Kind, _ displayName: String, _ label: String, _ icon: String, _ background: String,
+    _ foreground: String = "#FFFFFF"
+  ) {
+    (self.id, self.kind, self.displayName, self.label, self.icon) = (id, kind, displayName, label, icon)
+    (self.background, self.foreground) = (background, foreground)
+  }
+
+  /// What stands behind a provider id; nil for one that Firebase can't have.
+  static func kind(of id: String) -> Provider.Kind? {
+    if let known = find(id) { return known.kind }
+    let isName =
+      id.utf8.count <= 128
+      && id.utf8.allSatisfy { Checks.isLetter($0) || Checks.isDigit($0) || "-._".utf8.contains($0) }
+    guard isName, let dot = id.firstIndex(of: "."), dot != id.startIndex, id.index(after: dot) != id.endIndex else {
+      return nil
+    }
+    if id.hasPrefix("oidc.") { return .oidc }
+    return id.hasPrefix("saml.") ? .saml : .oauth
+  }
+}

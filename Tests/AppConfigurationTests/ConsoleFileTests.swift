@@ -1,0 +1,159 @@
+import AuthCore
+import Testing
+
+@testable import AppConfiguration
+
+/// What the Firebase console gives.
+@Suite(.timeLimit(.minutes(1))) struct ConsoleFileTests {
+  private func read(_ text: String, _ overrides: [String: JSONValue] = [:]) throws(ConfigurationError) -> AppFile {
+    try ConsoleFile.read(Array(text.utf8), named: "file", overrides: overrides)
+  }
+
+  static let config = """
+    apiKey: "AIzaEXAMPLE", authDomain: "auth.example.com", databaseURL: "https://x.firebaseio.com",
+    projectId: "demo-linkd", storageBucket: "demo-linkd.appspot.com", messagingSenderId: "123", appId: "1:123:web:abc",
+    measurementId: "G-X"
+    """
+  static let json = """
+    {"apiKey": "AIzaEXAMPLE", "authDomain": "auth.example.com", "projectId": "demo-linkd", "appId": "1:123:web:abc"}
+    """
+
+  /// The forms the console and the Firebase CLI have used over the years.
+  @Test(arguments: [
+    json,
+    "\u{feff}" + json,
+    "// Import the functions you need\nimport { initializeApp } from \"firebase/app\";\n"
+      + "// TODO: Add SDKs; don't forget\n// https://firebase.google.com/docs/web/setup#available-libraries\n"
+      + "const firebaseConfig = {\n\(config)\n};\n\n// Initialize Firebase\nconst app = initializeApp(firebaseConfig);\n",
+    "var firebaseConfig = {\(config),};",
+    "export const firebaseConfig: FirebaseOptions = { /* the key { is public */ \(config) }",
+    "firebase.initializeApp({\(config)});",
+    "firebase.initializeApp(\(json));",
+    "<p>Don't copy {{ this }}</p>\n<script type=\"module\">\n const firebaseConfig = {\(config)\n };\n</script>",
+    config.replacing("\"", with: "'").wrapped("const c = {", "}"),
+    "{\"status\": \"success\", \"result\": {\"fileName\": \"google-config.js\", \"sdkConfig\": \(json)}}",
+    "export const environment = { production: false, firebase: {\(config)} };",
+  ]) func webForms(_ text: String) throws {
+    let app = try read(text).app
+    #expect(app.apiKey == "AIzaEXAMPLE" && app.projectID == "demo-linkd" && app.appID == "1:123:web:abc")
+    #expect(app.authDomain == "auth.example.com" && app.id.value == "demo-linkd")
+  }
+
+  @Test func authDomainAndIdComeFromTheProject() throws {
+    let app = try read(
+      #"const firebaseConfig = { apiKey: "k", projectId: "42-My_App.x" }"#.replacing("My_App", with: "my-app"))
+    #expect(app.app.authDomain == "42-my-app.x.firebaseapp.com" && app.app.id.value == "my-app-x")
+  }
+
+  @Test(arguments: [
+    ("demo-linkd", "demo-linkd"), ("9lives", "lives"), ("example.com:proj", "example-com-proj"), ("123", nil),
+    (String(repeating: "a", count: 80), String(repeating: "a", count: 63)), ("a-", "a"),
+  ]) func idsAreMadeValid(_ project: String, _ id: String?) { #expect(ConsoleFile.appID(from: project) == id) }
+
+  @Test func overridesWin() throws {
+    let file = try read(
+      Self.json,
+      [
+        "id": "demo", "schemes": ["com.example.linkd"], "emulator": "127.0.0.1:9099", "loopback-port": 8080,
+        "auth-domain": "other.example.com", "options": ["mfa-enabled": true], "locale": "de", "handle-token": "x",
+        "providers": [#"{"id": "emailLink"}"#, #"[{"id": "phone"}, {"id": "google.com"}]"#, ["id": "password"]],
+      ])
+    #expect(file.app.id.value == "demo" && file.app.schemes == ["com.example.linkd"] && file.app.loopbackPort == 8080)
+    #expect(file.app.authDomain == "other.example.com" && file.app.options.mfaEnabled)
+    #expect(file.app.providers.map(\.id) == ["emailLink", "phone", "google.com", "password"])
+    #expect(file.members["locale"] == nil && file.members["handle-token"] == nil && file.warnings.isEmpty)
+  }
+
+  @Test func anOverrideIsCheckedLikeAKey() {
+    for (key, value) in [("schemes", ["http"]), ("emulator", "10.0.0.1:1"), ("providers", ["{"])]
+      as [(String, JSONValue)]
+    {
+      let error = #expect(throws: ConfigurationError.self) { try read(Self.json, [key: value]) }
+      #expect(error?.description.hasPrefix("'\(key)") == true)
+    }
+  }
+
+  @Test func anAppFileOfLinkdIsTakenToo() throws {
+    let file = try read(#"{"id": "demo", "project-id": "p", "api-key": "k", "mine": 1}"#)
+    #expect(file.app.id.value == "demo" && file.app.authDomain == "p.firebaseapp.com" && file.members["mine"] == 1)
+  }
+
+  @Test(arguments: [
+    "", "hello", "{}", #"{"a": 1}"#, "const firebaseConfig = {", "const x = { a: 1 }", #"{"apiKey": 5}"#,
+    #"const firebaseConfig = { apiKey: process.env.KEY, projectId: "p" }"#, #"{"apiKey": "k"}"#,
+  ]) func anythingElseIsRefused(_ text: String) {
+    #expect(throws: ConfigurationError.self) { try read(text) }
+  }
+
+  @Test func computedValuesAreNamedAsTheFault() {
+    let error = #expect(throws: ConfigurationError.self) {
+      try read(#"const firebaseConfig = { apiKey: process.env.KEY, projectId: "p" }"#)
+    }
+    #expect(error?.description.contains("plain texts in quotes") == true)
+  }
+
+  @Test func hugeFilesAreRefused() {
+    let error = #expect(throws: ConfigurationError.self) {
+      try ConsoleFile.read([UInt8](repeating: 0x20, count: (1 << 20) + 1), named: "big.js", overrides: [:])
+    }
+    #expect(error == .file("big.js", "larger than 1 MiB"))
+  }
+
+  @Test func manyBracesDontTakeForever() {
+    #expect(throws: ConfigurationError.self) { try read(String(repeating: "{", count: 200_000)) }
+    #expect(throws: ConfigurationError.self) {
+      try read(String(repeating: "{", count: 50_000) + "apiKey" + String(repeating: "}", count: 50_000))
+    }
+  }
+
+  // MARK: Files of phone apps
+
+  static let plist = """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0"><dict>
+      <key>CLIENT_ID</key><string>123-a.apps.googleusercontent.com</string>
+      <key>REVERSED_CLIENT_ID</key><string>com.googleusercontent.apps.123-a</string>
+      <key>API_KEY</key><string>AIzaEXAMPLE</string>
+      <key>PLIST_VERSION</key><string>1</string>
+      <key>BUNDLE_ID</key><string>com.example.app</string>
+      <key>PROJECT_ID</key><string>demo-linkd</string>
+      <key>IS_ADS_ENABLED</key><false/>
+      <key>GOOGLE_APP_ID</key><string>1:123:ios:abc</string>
+    </dict></plist>
+    """
+
+  @Test func applePropertyList() throws {
+    let file = try read(Self.plist)
+    let app = file.app
+    #expect(app.apiKey == "AIzaEXAMPLE" && app.projectID == "demo-linkd" && app.appID == "1:123:ios:abc")
+    #expect(app.clientID == "123-a.apps.googleusercontent.com" && app.bundleID == "com.example.app")
+    #expect(app.callbackSchemes == ["com.googleusercontent.apps.123-a", "app-1-123-ios-abc"])
+    #expect(file.warnings.count == 1 && file.warnings[0].contains("iOS"))
+    #expect(throws: ConfigurationError.self) { try read("<plist version=\"1.0\"><dict></dict></plist>") }
+    #expect(throws: ConfigurationError.self) { try read("bplist00garbage") }
+  }
+
+  @Test func googleServices() throws {
+    func client(_ name: String) -> String {
+      """
+      {"client_info": {"mobilesdk_app_id": "1:123:android:\(name.utf8.count)",
+        "android_client_info": {"package_name": "\(name)"}}, "api_key": [{"current_key": "key-\(name.utf8.count)"}]}
+      """
+    }
+    let one = "{\"project_info\": {\"project_id\": \"demo-linkd\"}, \"client\": [\(client("com.a"))]}"
+    let two =
+      "{\"project_info\": {\"project_id\": \"demo-linkd\"}, \"client\": [\(client("com.a")), \(client("com.bcd"))]}"
+    let file = try read(one)
+    #expect(file.app.apiKey == "key-5" && file.app.appID == "1:123:android:5" && file.warnings[0].contains("Android"))
+    #expect(try read(two, ["package": "com.bcd"]).app.apiKey == "key-7")
+    for overrides in [[:], ["package": "com.x"]] as [[String: JSONValue]] {
+      let error = #expect(throws: ConfigurationError.self) { try read(two, overrides) }
+      #expect(error?.description.contains("com.a, com.bcd") == true)
+    }
+  }
+}
+
+extension String {
+  fileprivate func wrapped(_ head: String, _ tail: String) -> String { head + self + tail }
+}
