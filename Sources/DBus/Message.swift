@@ -23,6 +23,7 @@ extension Message {
     if let destination { try Validation.require(busName: destination) }
     if let interface { try Validation.require(interface: interface) }
     try Validation.require(member: member)
+    try Validation.require(sendable: path)
     try MarshallingCheck.check(arguments)
     let message = try adopt(dbus_message_new_method_call(destination, path.text, interface, member))
     try message.append(arguments)
@@ -36,6 +37,7 @@ extension Message {
     if let destination { try Validation.require(busName: destination) }
     try Validation.require(interface: interface)
     try Validation.require(member: member)
+    try Validation.require(sendable: path)
     try MarshallingCheck.check(arguments)
     let message = try adopt(dbus_message_new_signal(path.text, interface, member))
     if let destination, dbus_message_set_destination(message.handle, destination) == 0 { throw .noMemory }

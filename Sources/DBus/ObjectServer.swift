@@ -27,7 +27,8 @@ extension Connection {
 /// The objects of a connection, and the way from a call to its handler and back.
 @LoopActor
 final class ObjectServer {
-  unowned var connection: Connection! = nil
+  /// Weak: a handler may outlive a closed connection.
+  weak var connection: Connection?
   private(set) var objects: [ObjectPath: ExportedObject] = [:]
   private(set) var callsInFlight = 0
   private(set) var lastCallTime: UInt64 = 0
@@ -47,7 +48,7 @@ final class ObjectServer {
     callsInFlight += 1
     lastCallTime = BootClock.nanoseconds
     let sender = message.sender ?? ""
-    guard let identity = connection.callerIdentity else {
+    guard let identity = connection?.callerIdentity else {
       return dispatch(message, Caller(uniqueName: sender))
     }
     if waiting[sender] == nil, let caller = identity.cached(sender) { return dispatch(message, caller) }
@@ -144,7 +145,7 @@ final class ObjectServer {
   private func answer(_ call: borrowing Message, _ result: Result<[DBusValue], DBusError>) {
     callsInFlight -= 1
     lastCallTime = BootClock.nanoseconds
-    guard call.expectsReply, connection.isOpen else { return }
+    guard call.expectsReply, let connection, connection.isOpen else { return }
     do throws(DBusError) {
       try connection.send(Message.reply(to: call, arguments: try result.get()))
     } catch {

@@ -84,7 +84,7 @@ extension ObjectServer {
 
   /// Values come from tables and are sendable but for a property's mistake; a lost connection has nobody to tell.
   private func broadcast(_ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [DBusValue]) {
-    guard connection.isOpen else { return }
+    guard let connection, connection.isOpen else { return }
     _ = try? connection.send(
       Message.signal(member, interface: interface, path: path, destination: nil, arguments: arguments))
   }

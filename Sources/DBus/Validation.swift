@@ -93,10 +93,17 @@ extension Validation {
 
   static func require(interface text: String) throws(DBusError) {
     guard isInterfaceName(text) else { throw .invalidArgs("not an interface name: \(shown(text))") }
+    guard text != "org.freedesktop.DBus.Local" else { throw .invalidArgs("org.freedesktop.DBus.Local is reserved") }
   }
 
   static func require(member text: String) throws(DBusError) {
     guard isMemberName(text) else { throw .invalidArgs("not a member name: \(shown(text))") }
+  }
+
+  /// Whoever sends from the reserved path is thrown off the bus.
+  static func require(sendable path: ObjectPath) throws(DBusError) {
+    guard path.text != "/org/freedesktop/DBus/Local"
+    else { throw .invalidArgs("/org/freedesktop/DBus/Local is reserved") }
   }
 
   static func require(busName text: String) throws(DBusError) {
