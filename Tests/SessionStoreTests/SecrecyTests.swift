@@ -41,7 +41,10 @@ struct SecrecyTests {
   private func occurrences(in folder: String) throws -> [String] {
     var found: [String] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-      let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
+      let path = "\(folder)/\(name)"
+      // Foundation leaks its buffer when it reads an empty file.
+      if try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 0 { continue }
+      let data = try Data(contentsOf: URL(fileURLWithPath: path))
       for word in Self.planted where data.range(of: Data(word.utf8)) != nil { found.append("\(word) in \(name)") }
     }
     return found
