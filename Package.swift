@@ -70,7 +70,7 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
-    target("Desktop", ["AuthCore", "DBus"]),
+    target("Desktop", ["AuthCore", "DBus", "EventLoop"]),
     target("Callers", ["AuthCore", "DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
     target("LinkdClient", ["AuthCore", "DBus"]),

@@ -122,9 +122,7 @@ final class AppRegistry {
   func remove(_ id: AppID) throws(AuthFailure) {
     guard apps[id] != nil else { throw AuthFailure(.noSuchApp) }
     for key in keepers.keys where key.app == id { try keepers[key]?.signOut() }
-    try services.stored { store throws(StoreError) in
-      for backend in try store.backends(of: id) { try store.removeApp(SessionKey(app: id, backend: backend)) }
-    }
+    try services.stored { store throws(StoreError) in try store.removeApp(id) }
     do throws(ConfigurationError) {
       try AppFile.remove(id, directories)
     } catch {

@@ -1,5 +1,6 @@
 import AuthCore
 import DBus
+import LinkHandler
 import LinkdClient
 
 /// AuthCore's nouns as the dictionaries of the D-Bus contract. An absent value is an absent key.
@@ -108,6 +109,12 @@ enum DBusDictionaries {
 }
 
 extension Flow {
+  /// When a mailed link is probably too old; the server alone ends a code, and the row is kept for longer (behaviour:
+  /// Pending flows 2).
+  var advisedExpiry: Int64 {
+    method == .emailLink ? min(expiresAt, createdAt + EmailLinkFlow.adviceLifetime) : expiresAt
+  }
+
   /// `Details` (contract: Flow), for a caller that may see everything.
   func details(session: User?, message: (AuthError) -> String) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]

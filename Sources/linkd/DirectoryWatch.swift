@@ -12,7 +12,7 @@ final class DirectoryWatch {
 
   /// Folders that aren't there are passed over. Nil where the kernel gives no inotify.
   init?(_ folders: [String], changed: @escaping () -> Void) {
-    descriptor = inotify_init1(Int32(IN_CLOEXEC.rawValue | IN_NONBLOCK.rawValue))
+    descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     self.changed = changed
     guard descriptor >= 0 else { return nil }
     let events = UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE)

@@ -209,7 +209,7 @@ final class FlowCoordinator {
           guard let code else { return try store.save(flow) }
           try store.transaction { () throws(StoreError) in
             try store.save(flow)
-            try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, of: flow.key, now: now)
+            try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: now)
           }
         }
         if code != nil { PausePoint.linkStored.reached() }
@@ -380,7 +380,7 @@ final class FlowCoordinator {
     do throws(AuthFailure) {
       try apply(id) { $0.handle(event, at: self.services.now) }
     } catch {
-      services.log.error("an answer could not be kept", ["flow": id, "error": error.error])
+      services.log.error("an answer could not be kept", ["flow": id, "error": error.error.rawValue])
     }
   }
 }

@@ -157,12 +157,8 @@ final class LinkInbox {
 
   private func knownFlow(_ link: Link, _ action: ActionLink) throws(AuthFailure) -> Flow? {
     let codeHash = SHA256.hash(action.oobCode.reveal())
-    for key in registry.keepers.keys where link.candidates.contains(key.app) {
-      let flow = try services.stored { store throws(StoreError) in
-        try store.flow(forCodeHash: codeHash, of: key).map { id throws(StoreError) in try store.flow(id) } ?? nil
-      }
-      if let flow { return current(flow) }
-    }
+    let byCode = try services.stored { store throws(StoreError) in try store.flow(codeHash: codeHash) }
+    if let flow = byCode, link.candidates.contains(flow.key.app) { return current(flow) }
     guard action.kind == .emailSignIn, let token = action.hints.sessionID else { return nil }
     let tokenHash = SHA256.hash(token.reveal())
     let byToken = try services.stored { store throws(StoreError) in try store.flow(linkTokenHash: tokenHash) }

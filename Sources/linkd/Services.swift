@@ -23,7 +23,7 @@ struct Services {
     do throws(StoreError) {
       return try body(store)
     } catch {
-      log.error("storage failed", ["error": error.authError, "kind": "\(error)"])
+      log.error("storage failed", ["error": error.authError.rawValue, "kind": "\(error)"])
       // Without the key, why it's missing is what a person needs to know.
       throw AuthFailure(error == .locked ? storage.fault ?? .keyringLocked : error.authError)
     }

@@ -1,4 +1,5 @@
 import AuthCore
+import DBus
 import EventLoop
 import IdentityToolkit
 import SessionStore
@@ -11,7 +12,8 @@ final class SessionKeeper {
     let token: Secret<String>
     /// Unix seconds, the server's clock.
     let expiresAt: Int64
-    let claims: [String: JSONValue]
+    /// The claims as `GetIdToken` gives them; made once per token.
+    let claims: DBusValue
   }
 
   let key: SessionKey
@@ -202,7 +204,7 @@ final class SessionKeeper {
       guard let session = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
       return .success(try hand(grant.idToken, session))
     } catch {
-      services.log.warning("refresh failed", ["app": key.app, "error": error.error, "code": error.serverCode ?? "-"])
+      services.log.warning("refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
       backoff.failed(error, at: BootClock.seconds)
       if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
       return .failure(error)
@@ -222,7 +224,8 @@ final class SessionKeeper {
     do { claims = try IDToken(token.reveal()) } catch {
       throw AuthFailure(.serviceUnavailable, serverCode: "MALFORMED_ID_TOKEN")
     }
-    return HandedToken(token: token, expiresAt: claims.expiresAt, claims: claims.claims)
+    return HandedToken(
+      token: token, expiresAt: claims.expiresAt, claims: DBusDictionaries.claims(claims.claims))
   }
 }
 

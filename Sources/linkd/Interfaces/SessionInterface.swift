@@ -66,7 +66,7 @@ struct SessionInterface {
   }
 
   private func reply(_ token: SessionKeeper.HandedToken) -> [DBusValue] {
-    [.string(token.token.reveal()), .int64(token.expiresAt), token.dbusClaims]
+    [.string(token.token.reveal()), .int64(token.expiresAt), token.claims]
   }
 
   private func requireUser(_ options: Options) throws(DBusError) {

@@ -16,9 +16,9 @@ struct FlowStart {
   /// - Throws: `InvalidArgs` for a `handle-token` that's taken or no id, or an unknown purpose; `NoCurrentUser` where the
   ///   purpose needs somebody signed in.
   func row(
-    _ call: MethodCall, _ options: Options, method: SignInMethod, purpose: FlowPurpose? = nil, lifetime: Int64
+    _ call: MethodCall, _ options: Options, method: SignInMethod, purpose fixed: FlowPurpose? = nil, lifetime: Int64
   ) throws(DBusError) -> Flow {
-    let purpose = try purpose ?? self.purpose(options)
+    let purpose: FlowPurpose = if let fixed { fixed } else { try self.purpose(options) }
     let now = tree.services.now
     var flow = Flow(
       id: try id(options), key: keeper.key, purpose: purpose, method: method, createdAt: now, expiresAt: now + lifetime)
