@@ -83,7 +83,7 @@ let package = Package(
         "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
-    target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD"]),
+    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
 
     // Tests.

@@ -19,7 +19,7 @@ struct Comparison {
       for (index, pair) in zip(have, want).enumerated() {
         compare(pair.0, with: pair.1, at: "\(path)/\(index)", key: key)
       }
-    case (.string(let have), .string(let want)) where variable.contains(key):
+    case (.string(let have), .string(let want)) where variable.contains(key) || Token(refresh: want) != nil:
       if Self.form(have, key: key) != Self.form(want, key: key) { note(path, .string(have), .string(want)) }
     case (.integer, .integer) where variable.contains(key): break
     case (.bool, .bool) where variable.contains(key): break
@@ -64,7 +64,7 @@ struct Token {
   }
 
   static func decode(_ text: Substring) -> JSONValue? {
-    var padded = text.replacing("-", with: "+").replacing("_", with: "/")
+    var padded = String(text).replacing("-", with: "+").replacing("_", with: "/")
     padded += String(repeating: "=", count: (4 - padded.count % 4) % 4)
     return Data(base64Encoded: padded).flatMap { try? JSONDecoder().decode(JSONValue.self, from: $0) }
   }

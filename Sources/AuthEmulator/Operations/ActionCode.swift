@@ -24,6 +24,8 @@ enum ActionCode {
       if project.account(email: address) != nil { throw APIError("EMAIL_EXISTS") }
       account.email = address
     case "RECOVER_EMAIL":
+      // Spent also where the address can't be given back.
+      project.spend(record)
       if project.account(email: record.email) != nil { throw APIError("EMAIL_EXISTS") }
       account.email = record.email
     default: break

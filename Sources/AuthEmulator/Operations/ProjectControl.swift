@@ -19,10 +19,14 @@ enum ProjectControl {
     Operation(
       name: "config", method: "PATCH", paths: [base + "config"], access: .anybody, body: .json(settingShapes)
     ) { call, world in
-      // What isn't named goes back to false.
-      world[call.project].allowDuplicateEmails = call.body["signIn"]?["allowDuplicateEmails"]?.bool ?? false
-      world[call.project].improvedEmailPrivacy =
-        call.body["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool ?? false
+      // Nothing named sets everything back.
+      let isEmpty = call.body.object?.isEmpty == true
+      if let isAllowed = isEmpty ? false : call.body["signIn"]?["allowDuplicateEmails"]?.bool {
+        world[call.project].allowDuplicateEmails = isAllowed
+      }
+      if let isPrivate = isEmpty ? false : call.body["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
+        world[call.project].improvedEmailPrivacy = isPrivate
+      }
       return .json(settings(world[call.project]))
     },
     Operation(name: "accounts", method: "GET", paths: [base + "accounts"], access: .anybody) { call, world in
