@@ -58,6 +58,10 @@ let package = Package(
     target("AuthCore"),
     target("AppConfiguration", ["AuthCore"]),
     target("Texts"),
+    .target(
+      name: "BridgePage",
+      resources: ["index.html", "bridge.js", "texts.js", "style.css", "config.js"].map { .embedInCode("Page/\($0)") },
+      swiftSettings: strict),
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
@@ -69,7 +73,7 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
-    target("Desktop", ["AuthCore", "DBus"]),
+    target("Desktop", ["AuthCore", "AppConfiguration", "DBus", "EventLoop"]),
     target("Callers", ["AuthCore", "DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
     target("LinkdClient", ["AuthCore", "DBus"]),
@@ -81,7 +85,7 @@ let package = Package(
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
         "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "DBus", "EventLoop", "LinkdClient"]),
+    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
 
@@ -89,7 +93,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("EventLoopTests", ["EventLoop", "TestSupport"]),
     tests("AuthCoreTests", ["AuthCore"]),
-    tests("AppConfigurationTests", ["AppConfiguration", "AuthCore"]),
+    tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
     tests("PhoneVerificationTests", ["PhoneVerification"]),
     tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
@@ -97,8 +101,12 @@ let package = Package(
     tests("CryptoTests", ["Crypto", "AuthCore"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
-    tests("DesktopTests", ["Desktop", "AuthCore", "TestSupport"]),
-    tests("CallersTests", ["Callers", "TestSupport"]),
+    tests("TextsTests", ["Texts", "AuthCore"]),
+    .testTarget(
+      name: "BridgePageTests", dependencies: ["BridgePage", "TestSupport"], exclude: ["bridge.test.mjs"],
+      swiftSettings: strict),
+    tests("DesktopTests", ["Desktop", "AppConfiguration", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
+    tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests("AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
