@@ -83,7 +83,8 @@ let package = Package(
       "linkd",
       [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
-        "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
+        "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring",
+        "LinkdClient",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),

@@ -19,7 +19,9 @@ public enum LinkText {
 
   private static func trimmed(_ text: String) -> Substring {
     var text = Substring(text)
-    while let first = text.first, first.isWhitespace || first == "<" || first == "\"" || first == "'" { text.removeFirst() }
+    while let first = text.first, first.isWhitespace || first == "<" || first == "\"" || first == "'" {
+      text.removeFirst()
+    }
     while let last = text.last, last.isWhitespace { text.removeLast() }
     return text
   }

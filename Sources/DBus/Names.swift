@@ -38,6 +38,14 @@ public struct Credentials: Sendable, Hashable {
   public var processFD: UnixFD?
   /// SELinux or AppArmor label, without the zero byte at its end.
   public var linuxSecurityLabel: String?
+
+  /// As the bus answers, or as a test needs them.
+  public init(uid: UInt32, pid: UInt32, processFD: UnixFD? = nil, linuxSecurityLabel: String? = nil) {
+    self.uid = uid
+    self.pid = pid
+    self.processFD = processFD
+    self.linuxSecurityLabel = linuxSecurityLabel
+  }
 }
 
 extension Connection {

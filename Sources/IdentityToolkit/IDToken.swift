@@ -3,7 +3,9 @@ import Crypto
 import FoundationEssentials
 
 /// Why a text is no ID token. It names no value.
-public enum IDTokenError: Error, Sendable, Hashable { case tooLong, notThreeParts, notBase64URL, notAnObject, missingClaim }
+public enum IDTokenError: Error, Sendable, Hashable {
+  case tooLong, notThreeParts, notBase64URL, notAnObject, missingClaim
+}
 
 /// The payload of an ID token (RFC 7519; identity-toolkit 7.5). The signature isn't checked: the token came from the server
 /// over TLS, and is handed on to those who check it.

@@ -23,7 +23,9 @@ public final class IdentityToolkit {
     _ host: ProjectContext.Host, _ path: String, _ body: some Encodable, _ project: ProjectContext
   ) async throws(AuthFailure) -> Answer {
     let encoded: [UInt8]
-    do { encoded = Array(try JSONEncoder().encode(body)) } catch { throw AuthFailure(.internal, serverCode: "ENCODING") }
+    do { encoded = Array(try JSONEncoder().encode(body)) } catch {
+      throw AuthFailure(.internal, serverCode: "ENCODING")
+    }
     let request = HTTPRequest(
       url: project.url(host, path), body: encoded, headers: project.headers,
       isEmulator: project.backend.emulator != nil)

@@ -72,7 +72,9 @@ enum ServerFailure {
 
   /// `error.message` of the JSON object inside a blocking function's detail (identity-toolkit 3.5).
   private static func blockingMessage(_ detail: String) -> String? {
-    guard let start = detail.firstIndex(of: "{"), let end = detail.lastIndex(of: "}"), start < end else { return detail }
+    guard let start = detail.firstIndex(of: "{"), let end = detail.lastIndex(of: "}"), start < end else {
+      return detail
+    }
     struct Inner: Decodable { struct Body: Decodable { var message: String? }; var error: Body? }
     let inner = try? JSONDecoder().decode(Inner.self, from: Data(detail[start...end].utf8))
     return inner == nil ? detail : inner?.error?.message

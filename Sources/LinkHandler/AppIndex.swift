@@ -34,7 +34,8 @@ struct AppIndex: Sendable {
   }
 
   private static func host(_ url: String) -> String? {
-    guard let split = try? SplitURL(Array(url.utf8)[...]), split.scheme == "https", let authority = split.authority else {
+    guard let split = try? SplitURL(Array(url.utf8)[...]), split.scheme == "https", let authority = split.authority
+    else {
       return nil
     }
     return (try? WebAuthority(authority))?.host

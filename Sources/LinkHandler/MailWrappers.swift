@@ -20,11 +20,16 @@ enum MailWrapper {
     case "www.google.com", "google.com": .google
     case "urldefense.proofpoint.com": .proofpoint
     case "urldefense.com", "urldefense.us": .proofpointV3
-    case "linkprotect.cudasvc.com", "secure-web.cisco.com", "clicktime.symantec.com", "url.emailprotection.link": .opaque
+    case "linkprotect.cudasvc.com", "secure-web.cisco.com", "clicktime.symantec.com", "url.emailprotection.link":
+      .opaque
     default:
-      if host.hasSuffix(".safelinks.protection.outlook.com") { .safelinks }
-      else if host.hasSuffix(".mimecast.com") || host.hasSuffix(".mimecastprotect.com") { .opaque }
-      else { nil }
+      if host.hasSuffix(".safelinks.protection.outlook.com") {
+        .safelinks
+      } else if host.hasSuffix(".mimecast.com") || host.hasSuffix(".mimecastprotect.com") {
+        .opaque
+      } else {
+        nil
+      }
     }
   }
 

@@ -40,7 +40,9 @@ struct Parameters {
   /// These, with those of `others` whose names don't stand here.
   func filled(from others: Parameters) -> Parameters {
     var all = self
-    for pair in others.pairs where !pairs.contains(where: { $0.name.elementsEqual(pair.name) }) { all.pairs.append(pair) }
+    for pair in others.pairs where !pairs.contains(where: { $0.name.elementsEqual(pair.name) }) {
+      all.pairs.append(pair)
+    }
     return all
   }
 }

@@ -28,7 +28,8 @@ extension LinkParser.Run {
   private func isReturn(_ url: SplitURL) -> Bool {
     if let host = url.authority {
       if host.equals("oauth") {
-        return Self.isSamePath(url.path, "/callback") || providerIDs.contains { Self.isSamePath(url.path, "/callback/\($0)") }
+        return Self.isSamePath(url.path, "/callback")
+          || providerIDs.contains { Self.isSamePath(url.path, "/callback/\($0)") }
       }
       return url.scheme.hasPrefix("fb") && host.equals("authorize") && (url.path.isEmpty || url.path.equals("/"))
     }

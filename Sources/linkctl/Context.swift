@@ -20,7 +20,9 @@ final class Context {
   }
 
   /// `FIREBASE_AUTH_EMULATOR_HOST`: an activated daemon doesn't see a shell's variable.
-  var emulator: String? { getenv("FIREBASE_AUTH_EMULATOR_HOST").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
+  var emulator: String? {
+    getenv("FIREBASE_AUTH_EMULATOR_HOST").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
 
   /// The options every call gets: emulator and language.
   func options(_ more: [String: DBusValue] = [:]) -> DBusValue {

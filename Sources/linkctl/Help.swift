@@ -11,7 +11,8 @@ enum Help {
       """
     let width = Command.all.map(\.name.count).max() ?? 0
     for command in Command.all {
-      text += "  " + command.name + String(repeating: " ", count: width - command.name.count + 2) + command.summary + "\n"
+      text +=
+        "  " + command.name + String(repeating: " ", count: width - command.name.count + 2) + command.summary + "\n"
     }
     text += """
 

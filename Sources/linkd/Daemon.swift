@@ -61,7 +61,8 @@ final class Daemon {
     let handler = SchemeRegistration(
       dataHome: directories.dataHome, configHome: directories.configHome, linkctl: linkctlPath)
     tree.exportAll([
-      LinksInterface(tree: tree).table, ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
+      LinksInterface(tree: tree).table,
+      ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
       ApplicationInterface(tree: tree).table,
     ])
     connection.export(
@@ -143,7 +144,8 @@ final class Daemon {
   private func notifyEnds(of coordinator: FlowCoordinator, _ connection: Connection, _ registry: AppRegistry) {
     let notifier = Notifier(connection: connection)
     coordinator.onEnd = { flow in
-      guard let text = FlowNotice.text(flow, user: registry.keepers[flow.key]?.machine.user, registry.apps[flow.key.app])
+      guard
+        let text = FlowNotice.text(flow, user: registry.keepers[flow.key]?.machine.user, registry.apps[flow.key.app])
       else { return }
       notifier.show(text)
     }
@@ -181,7 +183,9 @@ final class Daemon {
     Task { @LoopActor in
       if let connection {
         _ = try? await connection.releaseName(Contract.busName)
-        while connection.callsInFlight > 0, connection.isOpen { try? await EventLoop.shared.sleep(for: .milliseconds(5)) }
+        while connection.callsInFlight > 0, connection.isOpen {
+          try? await EventLoop.shared.sleep(for: .milliseconds(5))
+        }
         await connection.flush()
         connection.close()
       }

@@ -112,7 +112,9 @@ final class FlowCoordinator {
 
   /// A flow that a link made: nobody here asked for the mail.
   func startUnsolicited(_ flow: Flow, code: Secret<String>) throws(AuthFailure) {
-    let older = live.filter { $0.linkTokenHash == nil && $0.method == .emailLink }.sorted { $0.createdAt < $1.createdAt }
+    let older = live.filter { $0.linkTokenHash == nil && $0.method == .emailLink }.sorted {
+      $0.createdAt < $1.createdAt
+    }
     if older.count >= Self.unsolicitedLimit, let oldest = older.first { try? cancel(oldest.id) }
     try add(.emailLink(EmailLinkFlow(flow)), code: code) { machine in
       machine.handle(EmailLinkFlow.Event.linkOpened(code: code), at: self.services.now)
@@ -242,7 +244,8 @@ final class FlowCoordinator {
 
   private func changed(from old: Flow?, to flow: Flow) {
     services.log.info(
-      "flow", ["flow": flow.id, "app": flow.key.app, "stage": flow.stage.rawValue, "error": flow.error?.rawValue ?? "-"])
+      "flow",
+      ["flow": flow.id, "app": flow.key.app, "stage": flow.stage.rawValue, "error": flow.error?.rawValue ?? "-"])
     let isExchange = flow.stage == .exchanging && flow.purpose == .signIn
     if isExchange != exchanging.contains(flow.id) {
       if isExchange { exchanging.insert(flow.id) } else { exchanging.remove(flow.id) }

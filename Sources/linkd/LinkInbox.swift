@@ -97,7 +97,8 @@ final class LinkInbox {
     case .success(let link):
       guard case .action(let action) = link.content else {
         try countStray()
-        services.log.info("link not handled", ["kind": link.kind.rawValue, "reason": link.reject ?? "noPendingRequest"])
+        services.log.info(
+          "link not handled", ["kind": link.kind.rawValue, "reason": link.reject ?? "noPendingRequest"])
         return try judge(link)
       }
       return try open(link, action, caller: caller)

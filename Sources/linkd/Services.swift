@@ -30,7 +30,6 @@ struct Services {
   }
 }
 
-
 extension AuthFailure {
   /// The error reply, with a text for a person in `locale`.
   func reply(locale: String?) -> DBusError {

@@ -204,7 +204,8 @@ final class SessionKeeper {
       guard let session = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
       return .success(try hand(grant.idToken, session))
     } catch {
-      services.log.warning("refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
+      services.log.warning(
+        "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
       backoff.failed(error, at: BootClock.seconds)
       if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
       return .failure(error)

@@ -32,7 +32,9 @@ struct ProgramTests {
     emulator.stop()
   }
 
-  @Test(arguments: [["--nonsense"], ["--port"], ["--port", "x"], ["--fault", "nonsense"], [""], ["--project", "a/b"]])
+  @Test(arguments: [
+    ["--nonsense"], ["--port"], ["--port", "x"], ["--fault", "nonsense"], [""], ["--project", "a/b"],
+  ])
   func usageErrors(_ arguments: [String]) async throws {
     let result = try await Subprocess.run([Self.program] + arguments)
     #expect(result.status == 64)

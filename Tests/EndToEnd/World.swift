@@ -50,11 +50,12 @@ final class World: Sendable {
     for folder in ["run", "config", "data/applications", "state", "etc", "share", "services"] {
       try FileManager.default.createDirectory(atPath: home.file(folder), withIntermediateDirectories: true)
     }
-    chmod(environment["XDG_RUNTIME_DIR"], 0o700)
+    chmod(home.file("run"), 0o700)
     let wrapper = try home.write(
       "#!/bin/sh\n. '\(home.file("daemon.env"))'\nexec '\(World.programs)/linkd' 2>>'\(home.file("linkd.log"))'\n",
       to: "linkd-wrapper", executable: true)
-    _ = try home.write("[D-BUS Service]\nName=org.linkd.Auth1\nExec=\(wrapper)\n", to: "services/org.linkd.Auth1.service")
+    _ = try home.write(
+      "[D-BUS Service]\nName=org.linkd.Auth1\nExec=\(wrapper)\n", to: "services/org.linkd.Auth1.service")
     bus = try PrivateBus.start(serviceDirectories: [home.file("services")], environment: environment)
     environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
     self.environment = environment
@@ -65,7 +66,8 @@ final class World: Sendable {
     close(output.write)
     defer { close(output.read) }
     let line = World.line(output.read)
-    guard let start = line.range(of: "http://"), let address = line[start.upperBound...].split(separator: " ").first else {
+    guard let start = line.range(of: "http://"), let address = line[start.upperBound...].split(separator: " ").first
+    else {
       kill(emulator, SIGKILL)
       throw Failure(description: "the emulator said '\(line)'")
     }
@@ -123,7 +125,8 @@ final class World: Sendable {
   /// A value that `gdbus call` prints: an independent client.
   func gdbus(_ path: String, _ method: String, _ arguments: String...) async throws -> Subprocess.Result {
     try await run(
-      ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path", path, "--method", method] + arguments)
+      ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path", path, "--method", method] + arguments
+    )
   }
 
   func addApp(_ app: String, scheme: String, _ more: String...) async throws {
@@ -138,7 +141,8 @@ final class World: Sendable {
       """, to: "firebase-config.js")
     let result = try await run(
       [
-        "\(World.programs)/linkctl", "app", "add", config, "--app", app, "--scheme", scheme, "--emulator", emulatorAddress,
+        "\(World.programs)/linkctl", "app", "add", config, "--app", app, "--scheme", scheme, "--emulator",
+        emulatorAddress,
       ] + more)
     guard result.status == 0 else { throw Failure(description: "app add: \(result.stderr)") }
   }
@@ -168,7 +172,8 @@ final class World: Sendable {
   /// Waits until the daemon stands at its pause point.
   func daemonIsPaused() async throws {
     try await eventually("the pause point") {
-      guard let pid = try daemonPID(), let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+      guard let pid = try daemonPID(), let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+      else {
         return false
       }
       return stat[stat.index(after: stat.lastIndex(of: ")") ?? stat.startIndex)...].hasPrefix(" T")
@@ -195,14 +200,14 @@ final class World: Sendable {
     return result.stdout.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Links mailed to `address` so far, in order.
+  /// Links mailed to `address` and not spent yet, in order.
   func mails(_ address: String) async throws -> [String] {
     let codes = try await emulatorJSON("GET", "/emulator/v1/projects/\(World.project)/oobCodes")["oobCodes"]
     return (codes as? [[String: Any]] ?? []).filter { $0["email"] as? String == address }
       .compactMap { $0["oobLink"] as? String }
   }
 
-  /// The link of the `count`th mail to `address`, once it has been sent.
+  /// The `count`th link mailed to `address` and not spent yet, once it has been sent.
   func mail(_ address: String, count: Int = 1) async throws -> String {
     var found: [String] = []
     try await eventually("mail \(count) to \(address)") {
@@ -258,7 +263,9 @@ final class World: Sendable {
   }
 
   func clearFaults() async throws {
-    try await run(["curl", "-fsS", "-X", "DELETE", "http://\(emulatorAddress)/emulator/v1/projects/\(World.project)/faults"])
+    try await run([
+      "curl", "-fsS", "-X", "DELETE", "http://\(emulatorAddress)/emulator/v1/projects/\(World.project)/faults",
+    ])
   }
 
   // MARK: What is there

@@ -52,7 +52,7 @@ struct VectorTests {
     case (.success(let alone), .success(let inside)):
       #expect(alone.content == inside.content)
       #expect([.customScheme] + alone.via == inside.via)
-    case (.failure(let alone), .failure(let inside)): 
+    case (.failure(let alone), .failure(let inside)):
       #expect(alone.reason == inside.reason || inside.reason == .tooLong)
     default: Issue.record("one is handled and the other isn't")
     }
@@ -74,7 +74,9 @@ struct VectorTests {
         default: bytes.removeSubrange(place...)
         }
       }
-      #expect(parser.parse(bytes: bytes, listeners: Vector.listeners) == parser.parse(bytes: bytes, listeners: Vector.listeners))
+      #expect(
+        parser.parse(bytes: bytes, listeners: Vector.listeners)
+          == parser.parse(bytes: bytes, listeners: Vector.listeners))
     }
   }
 }

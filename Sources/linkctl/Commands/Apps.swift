@@ -19,7 +19,10 @@ private enum AppKey {
     (.value("scheme", "SCHEME", "a scheme of the app's own", isRepeatable: true), "schemes", .list),
     (.value("continue", "MODE", "bridge, loopback or paste"), "continue", .text),
     (.value("continue-url", "URL", "the continue page"), "continue-url", .text),
-    (.value("continue-host", "HOST", "a further host of the continue page", isRepeatable: true), "continue-hosts", .list),
+    (
+      .value("continue-host", "HOST", "a further host of the continue page", isRepeatable: true), "continue-hosts",
+      .list
+    ),
     (.value("loopback-port", "PORT", "port of the loopback continue page"), "loopback-port", .number),
     (.value("bundle-id", "ID", "bundle id sent to Firebase"), "bundle-id", .text),
     (.value("emulator", "HOST:PORT", "use the emulator there"), "emulator", .text),
@@ -55,7 +58,9 @@ extension Command {
     options["id"] = context.arguments.value("app").map(DBusValue.string)
     if context.arguments.has("allow-remote-emulator") { options["allow-remote-emulator"] = .boolean(true) }
     var providers: [String] = []
-    for file in context.arguments.all("provider") { providers.append(String(decoding: try File.read(file), as: UTF8.self)) }
+    for file in context.arguments.all("provider") {
+      providers.append(String(decoding: try File.read(file), as: UTF8.self))
+    }
     if !providers.isEmpty { options["providers"] = .strings(providers) }
     let reply = try context.call(
       Contract.rootPath, Contract.Interface.manager, "AddApp",

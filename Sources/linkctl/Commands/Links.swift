@@ -12,13 +12,16 @@ extension Command {
   ) { context throws(Failure) in
     let url = try LinkArgument.find(context.arguments)
     if context.arguments.has("no-wait") {
-      return LinkAnswer.print(try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()]), context)
+      return LinkAnswer.print(
+        try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()]),
+        context)
     }
     return try openAndWait(url, context)
   }
 
   private static func openAndWait(_ url: String, _ context: Context) throws(Failure) -> Int32 {
-    let reply = try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()])
+    let reply = try context.call(
+      Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()])
     guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asPath else {
       return LinkAnswer.print(reply, context)
     }
@@ -86,7 +89,9 @@ enum LinkAnswer {
     let details = reply.last?.asDict ?? [:]
     if context.output.json { context.output.object(members(reply)) }
     if reply.first?.asBool == true {
-      if !context.output.json, let path = details["flow"]?.asPath { context.output.line(FlowReport(path: path, properties: [:]).id) }
+      if !context.output.json, let path = details["flow"]?.asPath {
+        context.output.line(FlowReport(path: path, properties: [:]).id)
+      }
       return 0
     }
     let reason = details["reason"]?.asString ?? ""

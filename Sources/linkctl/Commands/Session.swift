@@ -27,7 +27,8 @@ extension Command {
       ("user", user.isEmpty ? nil : session["User"]?.json), ("is-anonymous", session["IsAnonymous"]?.json),
       ("sign-in-method", session["SignInMethod"]?.filledJSON), ("health", session["Health"]?.json),
       ("health-reason", session["HealthReason"]?.filledJSON), ("sequence", session["Sequence"]?.json),
-      ("clock-skew", session["ClockSkew"]?.json), ("key-store", keyStore.json), ("emulator", app["Emulator"]?.filledJSON),
+      ("clock-skew", session["ClockSkew"]?.json), ("key-store", keyStore.json),
+      ("emulator", app["Emulator"]?.filledJSON),
     ]
     context.output.json ? context.output.object(members) : table(members, context.output)
     return 0

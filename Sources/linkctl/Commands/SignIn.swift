@@ -23,7 +23,8 @@ extension Command {
     case "email-link": return try emailLink(context)
     case "anonymous": return try anonymous(context)
     case nil:
-      throw Failure(UsageError(message: "Which way? 'linkctl sign-in email-link ADDRESS' or 'linkctl sign-in anonymous'."))
+      throw Failure(
+        UsageError(message: "Which way? 'linkctl sign-in email-link ADDRESS' or 'linkctl sign-in anonymous'."))
     case let method?:
       throw Failure(UsageError(message: "There is no way to sign in called '\(method)'."))
     }
@@ -41,7 +42,9 @@ extension Command {
   }
 
   private static func anonymous(_ context: Context) throws(Failure) -> Int32 {
-    guard context.arguments.words.count == 1 else { throw Failure(UsageError(message: "'anonymous' takes no address.")) }
+    guard context.arguments.words.count == 1 else {
+      throw Failure(UsageError(message: "'anonymous' takes no address."))
+    }
     return try start(context, Contract.Interface.signIn, "SignInAnonymously", [], [:])
   }
 

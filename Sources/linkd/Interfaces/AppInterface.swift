@@ -21,7 +21,8 @@ struct AppInterface {
         Property("Emulator", "s", emitsChanged: .const) { _ in
           .string(keeper.key.backend.emulator?.description ?? "")
         },
-        Property("TenantId", "s", emitsChanged: .true, get: { _ in .string(keeper.app.tenantID ?? "") }, set: setTenant),
+        Property(
+          "TenantId", "s", emitsChanged: .true, get: { _ in .string(keeper.app.tenantID ?? "") }, set: setTenant),
         Property(
           "LanguageCode", "s", emitsChanged: .true, get: { _ in .string(keeper.app.languageCode ?? "") },
           set: setLanguage),

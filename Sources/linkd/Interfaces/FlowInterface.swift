@@ -44,7 +44,8 @@ struct FlowInterface {
   }
 
   private func property(
-    _ name: String, _ signature: Signature, _ emits: Property.EmitsChanged, _ read: @escaping @LoopActor (Flow) -> DBusValue
+    _ name: String, _ signature: Signature, _ emits: Property.EmitsChanged,
+    _ read: @escaping @LoopActor (Flow) -> DBusValue
   ) -> Property {
     Property(name, signature, emitsChanged: emits) { _ in tree.coordinator.flow(id).map(read) }
   }

@@ -2,6 +2,7 @@ import AuthCore
 import DBus
 import EventLoop
 import LinkdClient
+import Texts
 
 /// `org.linkd.Auth1.Links`: what becomes of a URL. Open to everybody; a sandboxed caller learns the names of its own apps
 /// and flows alone.
@@ -34,7 +35,7 @@ struct LinksInterface {
     let verdict = try tree.answer(options) { () throws(AuthFailure) in
       try tree.inbox.judge(call.arguments[0].asString ?? "")
     }
-    return [.boolean(verdict.handled), .dict(dictionary(verdict, for: call.caller))]
+    return [.boolean(verdict.handled), .dict(dictionary(verdict, for: call.caller, options))]
   }
 
   private func open(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
@@ -42,7 +43,7 @@ struct LinksInterface {
     let verdict = try tree.answer(options) { () throws(AuthFailure) in
       try tree.inbox.open(call.arguments[0].asString ?? "", caller: call.caller)
     }
-    return [.boolean(verdict.handled), .dict(dictionary(verdict, for: call.caller))]
+    return [.boolean(verdict.handled), .dict(dictionary(verdict, for: call.caller, options))]
   }
 
   private func takeUnhandled(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
@@ -54,11 +55,16 @@ struct LinksInterface {
     return [.string(url)]
   }
 
-  private func dictionary(_ verdict: LinkInbox.Verdict, for caller: Caller) -> [String: DBusValue] {
+  private func dictionary(
+    _ verdict: LinkInbox.Verdict, for caller: Caller, _ options: Options
+  ) -> [String: DBusValue] {
     var out: [String: DBusValue] = [
       "kind": .string(verdict.kind.rawValue), "via": .strings(verdict.via.map(\.rawValue)),
     ]
-    out["reason"] = verdict.reason.map(DBusValue.string)
+    if let reason = verdict.reason {
+      out["reason"] = .string(reason)
+      out["message"] = .string(Texts.lookup("link.\(reason)", locale: tree.locale(options, nil)))
+    }
     guard let key = verdict.key, let app = tree.registry.apps[key.app], tree.maySee(caller, app) else { return out }
     out["app"] = .objectPath(tree.path(of: key))
     out["flow"] = verdict.flow.map { .objectPath(Paths.flow($0)) }

@@ -55,7 +55,9 @@ struct ManagerInterface {
   }
 
   private func defaultApp(for caller: Caller) -> String {
-    guard let id = tree.registry.defaultApp, let app = tree.registry.apps[id], tree.maySee(caller, app) else { return "" }
+    guard let id = tree.registry.defaultApp, let app = tree.registry.apps[id], tree.maySee(caller, app) else {
+      return ""
+    }
     return id.value
   }
 

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The command line", .timeLimit(.minutes(2)))
+struct CommandLineTests {
+  @Test("the help names every command, and each command's help has an example")
+  func help() async throws {
+    let world = try await World.start(apps: [])
+    let overview = try await world.linkctl("--help")
+    #expect(overview.status == 0)
+    for command in [
+      "open", "can-handle", "sign-in", "sign-out", "status", "whoami", "token", "flows", "resend", "cancel", "email",
+      "monitor", "reauthenticate", "register",
+    ] {
+      #expect(overview.stdout.contains("\n  \(command) "))
+      let help = try await world.linkctl(command, "--help")
+      #expect(help.status == 0 && help.stdout.contains("Example:\n  ") && help.stdout.contains("--json"))
+    }
+    #expect(try await world.linkctl("app", "add", "--help").stdout.contains("--scheme"))
+    #expect(try await world.linkctl("--version").stdout.hasPrefix("linkctl 0."))
+    #expect(try await world.linkctl().status == 64)
+    #expect(try await world.linkctl("frobnicate").status == 64)
+  }
+
+  @Test(
+    "B079: open takes the one argument that is a link, wherever a launcher put it",
+    arguments: [
+      (["open"], 64), (["open", "./x"], 64), (["open", "--"], 64), (["open", "--", "hunter2"], 65),
+      (["open", "--", "%u"], 65), (["open", "--", "--help"], 65),
+      (["open", "https://a.example/", "https://b.example/"], 64),
+      (["open", "--flag", "./x", "https://evil.example/__/auth/action?mode=signIn&oobCode=X"], 3),
+      (["open", "--", "https://demo-linkd.firebaseapp.com/__/auth/action?mode=signIn"], 65),
+      (["open", "vscode://vscode.github-authentication/did-authenticate?code=x"], 3),
+      (["can-handle", "com.example.linkd://settings/open?tab=2"], 3),
+      (["can-handle", "https:/links.example.com/?link=x"], 65),
+    ])
+  func findingTheLink(arguments: [String], status: Int) async throws {
+    let world = try await World.start()
+    let result = try await world.run(["\(World.programs)/linkctl"] + arguments)
+    #expect(result.status == Int32(status), "\(result.stderr)")
+    if status != 0 { #expect(!result.stderr.isEmpty) }
+  }
+
+  @Test("B046: a link broken over lines is joined from standard input")
+  func joinedLines() async throws {
+    let world = try await World.start()
+    _ = try await world.sendLink("user@example.com")
+    let link = try await world.mail("user@example.com")
+    let half = link.index(link.startIndex, offsetBy: link.count / 2)
+    let broken = "\(link[..<half])\r\n  \(link[half...])\r\n"
+    #expect(try await world.linkctl("open", "--", broken).status == 65)
+    let result = try await world.linkctl("open", "-", stdin: broken)
+    #expect(result.status == 0, "\(result.stderr)")
+    #expect(try await world.email() == "user@example.com")
+  }
+
+  @Test("an argument that isn't UTF-8 is refused from its raw bytes")
+  func invalidUTF8() async throws {
+    let world = try await World.start(apps: [])
+    let result = try await world.run(["sh", "-c", "linkctl open -- \"$(printf 'https://a.example/\\377')\""])
+    #expect(result.status == 65)
+  }
+
+  @Test("exit codes say what kind of trouble it is")
+  func exitCodes() async throws {
+    let world = try await World.start()
+    #expect(try await world.linkctl("whoami").status == 1)
+    let token = try await world.linkctl("token")
+    #expect(token.status == 1 && token.stdout.isEmpty && token.stderr.contains("signed in"))
+    #expect(try await world.linkctl("status", "--app", "nobody").status == 1)
+    #expect(try await world.linkctl("cancel", "nosuchflow").status == 1)
+    #expect(try await world.linkctl("sign-in", "email-link").status == 4)
+    #expect(try await world.linkctl("sign-in", "email-link", "no-address").status == 1)
+    #expect(try await world.linkctl("sign-in", "email-link", "slow@example.com", "--timeout", "1").status == 75)
+    let noBus = try await world.linkctl("status", environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    #expect(noBus.status == 69)
+    try await world.fault(["path": "accounts:sendOobCode", "status": 503])
+    #expect(try await world.linkctl("sign-in", "email-link", "down@example.com").status == 75)
+  }
+
+  @Test("a failed command with --json ends with the error's object")
+  func jsonErrors() async throws {
+    let world = try await World.start()
+    let last = try #require(try await world.json("whoami").last)
+    #expect(last["error"] as? String == "org.linkd.Auth1.Error.NoCurrentUser")
+    #expect(last["exit"] as? Int == 1)
+    let handled = try #require(try await world.json("can-handle", "https://evil.example/").last)
+    #expect(handled["handled"] as? Bool == false && handled["kind"] as? String == "none")
+    #expect(handled["reason"] as? String == "untrustedHost" && handled["via"] as? [String] == [])
+  }
+
+  @Test("an interrupt ends with 130 and leaves the flow alone")
+  func interrupted() async throws {
+    let world = try await World.start()
+    let result = try await world.run(
+      [
+        "sh", "-c",
+        "linkctl sign-in email-link user@example.com & pid=$!; until linkctl flows | grep -q waiting; do sleep 0.05; done; kill -TERM $pid; wait $pid",
+      ])
+    #expect(result.status == 130)
+    #expect(try await world.json("flows").count == 1)
+    let link = try await world.button(try await world.mail("user@example.com"))
+    #expect(try await world.linkctl("open", link).status == 0)
+  }
+
+  @Test("FIREBASE_AUTH_EMULATOR_HOST keeps its session apart from the app's own")
+  func emulatorVariable() async throws {
+    let world = try await World.start(apps: [])
+    let config = try world.home.write(
+      "{ \"projectId\": \"demo-linkd\", \"apiKey\": \"AIzaEXAMPLEKEY0000\", \"appId\": \"1:1:web:1\" }", to: "c.json")
+    #expect(try await world.linkctl("app", "add", config, "--app", "demo", "--scheme", World.scheme).status == 0)
+    let emulated = ["FIREBASE_AUTH_EMULATOR_HOST": world.emulatorAddress]
+    let guest = try await world.linkctl("sign-in", "anonymous", environment: emulated)
+    #expect(guest.status == 0, "\(guest.stderr)")
+    let there = try await world.linkctl("status", environment: emulated)
+    #expect(there.stdout.contains(world.emulatorAddress) && there.stdout.contains("is-anonymous    true"))
+    let here = try await world.linkctl("status")
+    #expect(!here.stdout.contains(world.emulatorAddress) && here.stdout.contains("is-anonymous    false"))
+    let remote = try await world.linkctl("status", environment: ["FIREBASE_AUTH_EMULATOR_HOST": "192.0.2.1:9099"])
+    #expect(remote.status == 77)
+  }
+}
