@@ -37,7 +37,8 @@ struct Comparison {
   private static func form(_ text: String, key: String) -> String {
     if let token = Token(jwt: text) { return token.form }
     if let token = Token(refresh: text) { return token.form }
-    let plain = text.replacing(#/http:\/\/127\.0\.0\.1:\d+/#, with: "ORIGIN").replacing(#/salt=[^:]+/#, with: "salt=SALT")
+    let plain = text.replacing(#/http:\/\/127\.0\.0\.1:\d+/#, with: "ORIGIN").replacing(
+      #/salt=[^:]+/#, with: "salt=SALT")
     let codeless = plain.replacing(#/oobCode=[A-Za-z0-9_-]{54}/#, with: "oobCode=CODE")
     if codeless != text { return codeless }
     switch key {
@@ -75,7 +76,9 @@ struct Token {
     var members = content.object ?? [:]
     let life = (members["exp"]?.integer ?? 0) - (members["iat"]?.integer ?? 0)
     let isConsistent = members["sub"] == members["user_id"]
-    for name in ["iat", "exp", "auth_time", "sub", "user_id", "localId"] where members[name] != nil { members[name] = "…" }
+    for name in ["iat", "exp", "auth_time", "sub", "user_id", "localId"] where members[name] != nil {
+      members[name] = "…"
+    }
     return "\(JSONValue.object(members).text) life \(life) \(isConsistent)"
   }
 }

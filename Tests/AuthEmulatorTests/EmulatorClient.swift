@@ -31,9 +31,10 @@ struct EmulatorClient {
     return Task.detached {
       try await withCheckedThrowingContinuation { continuation in
         Thread.detachNewThread {
-          continuation.resume(with: Result {
-            try probe.request("POST", Self.target(operation), headers: Self.json, body: body.text)
-          })
+          continuation.resume(
+            with: Result {
+              try probe.request("POST", Self.target(operation), headers: Self.json, body: body.text)
+            })
         }
       }
     }

@@ -72,17 +72,20 @@ struct Replay {
 
   private mutating func compare(_ answer: HTTPAnswer, _ exchange: Transcript.Exchange) -> [String] {
     var comparison = Comparison(variable: transcript.variableFields)
-    comparison.compare(.integer(Int64(answer.status)), with: .integer(Int64(exchange.response.status)), at: "status", key: "")
+    comparison.compare(
+      .integer(Int64(answer.status)), with: .integer(Int64(exchange.response.status)), at: "status", key: "")
     for (name, value) in exchange.response.headers {
       // Parameters of the media type aren't recorded throughout.
-      let have = name == "content-type" ? answer.headers[name].map { String($0.prefix { $0 != ";" }) } : answer.headers[name]
+      let have =
+        name == "content-type" ? answer.headers[name].map { String($0.prefix { $0 != ";" }) } : answer.headers[name]
       let want = name == "content-type" ? String(value.prefix { $0 != ";" }) : value
       comparison.compare(have.map { .string($0) }, with: .string(want), at: "header \(name)", key: name)
     }
     let isJSON = answer.headers["content-type"]?.hasPrefix("application/json") == true
     let body: JSONValue? =
       isJSON
-      ? try? JSONDecoder().decode(JSONValue.self, from: Data(answer.body)) : answer.body.isEmpty ? nil : .string(answer.text)
+      ? try? JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+      : answer.body.isEmpty ? nil : .string(answer.text)
     comparison.compare(body, with: exchange.response.body)
     if let body, let recorded = exchange.response.body {
       answers[exchange.name] = (recorded, body)
@@ -100,7 +103,9 @@ struct Replay {
 
   /// Tokens that the recorder made itself name accounts of the recording.
   private func forged(_ text: String) -> String {
-    guard let token = Token(jwt: text), let id = token.content["user_id"]?.string, let actual = ids[id] else { return text }
+    guard let token = Token(jwt: text), let id = token.content["user_id"]?.string, let actual = ids[id] else {
+      return text
+    }
     let payload = token.content.mapTexts { $0 == id ? actual : $0 }.text
     let encoded = Data(payload.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
       .replacing("=", with: "")

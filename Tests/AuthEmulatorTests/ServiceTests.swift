@@ -37,7 +37,8 @@ struct ServiceTests {
     let client = try EmulatorClient()
     let code = try client.mailedCode("a@example.com")
     #expect(code.code.utf8.count == 54)
-    #expect(code.link.hasPrefix("http://127.0.0.1:\(client.emulator.port)/emulator/action?mode=signIn&lang=en&oobCode="))
+    #expect(
+      code.link.hasPrefix("http://127.0.0.1:\(client.emulator.port)/emulator/action?mode=signIn&lang=en&oobCode="))
     #expect(try client.post("accounts:signUp", [:]).json["localId"]?.string?.utf8.count == 28)
   }
 

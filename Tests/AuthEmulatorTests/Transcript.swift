@@ -41,7 +41,8 @@ struct Transcript: Decodable {
     /// Method and path, without what changes from project to project.
     var operation: String {
       let path = request.path.prefix { $0 != "?" }
-        .replacing(#/\/projects\/[^\/:]+/#, with: "/projects/{p}").replacing(#/\/tenants\/[^\/:]+/#, with: "/tenants/{t}")
+        .replacing(#/\/projects\/[^\/:]+/#, with: "/projects/{p}").replacing(
+          #/\/tenants\/[^\/:]+/#, with: "/tenants/{t}")
       return "\(request.method) \(path)"
     }
   }

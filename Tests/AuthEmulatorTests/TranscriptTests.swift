@@ -28,6 +28,8 @@ struct TranscriptTests {
       #expect(!matches, "all of it matches now, take it off the list: \(operation)")
     }
     let titles = Set(outcomes.map(\.title))
-    for title in Self.listed where !title.contains(" /") { #expect(titles.contains(title), "no such exchange: \(title)") }
+    for title in Self.listed where !title.contains(" /") {
+      #expect(titles.contains(title), "no such exchange: \(title)")
+    }
   }
 }
