@@ -99,9 +99,10 @@ static inline int cmicrohttpd_wait(int wake, int socket, int milliseconds) {
   return ready > 0 ? 2 : 0;
 }
 
-/// Makes the close of `socket` a reset (RST) instead of an orderly end.
-static inline void cmicrohttpd_reset_on_close(int socket) {
-  struct linger hard = {1, 0};
-  setsockopt(socket, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+/// Ends a connection with a reset (RST) instead of in order, which is what the library does: Linux resets a TCP connection
+/// that is dissolved.
+static inline void cmicrohttpd_reset(int socket) {
+  struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+  connect(socket, &nobody, sizeof nobody);
 }
 #endif

@@ -195,7 +195,7 @@ struct FaultControlTests {
   @Test func faultsAreSetListedAndRemovedOverHTTP() async throws {
     let client = try EmulatorClient()
     let id = try #require(
-      try client.control("POST", "faults", ["fault": "path=signUp,hold-before-handling"])["id"]?.integer)
+      try client.control("POST", "faults", ["path": "signUp", "hold-before-handling": true, "times": 1])["id"]?.integer)
     let answer = client.postLater("accounts:signUp", [:])
     #expect(await client.emulator.waitUntilHeld(by: Int(id)))
     #expect(try client.control("GET", "faults")["faults"]?[pointer: "/0/held"] == 1)
@@ -203,7 +203,7 @@ struct FaultControlTests {
     #expect(try await answer.value.status == 200)
     _ = try client.control("DELETE", "faults/\(id)")
     #expect(try client.control("GET", "faults") == ["faults": []])
-    let refused = try client.control("POST", "faults", ["fault": "nonsense"])
+    let refused = try client.control("POST", "faults", ["nonsense": true])
     #expect(refused["error"]?["message"]?.string?.hasPrefix("INVALID_FAULT") == true)
   }
 

@@ -6,8 +6,11 @@ import Testing
 /// The program `auth-emulator`, as started from a shell.
 @Suite(.timeLimit(.minutes(1)))
 struct ProgramTests {
-  static let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-    .appending(path: "auth-emulator").path
+  static let program: String = {
+    let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
+    let folder = URL(filePath: bundle ?? CommandLine.arguments[0]).deletingLastPathComponent()
+    return folder.appending(path: "auth-emulator").path
+  }()
 
   @Test func saysWhenItIsReadyAndEndsOnSIGTERM() throws {
     let pipe = try Subprocess.Pipe.make()

@@ -4,9 +4,9 @@ import EventLoop
 /// The control endpoints of our own below `/emulator/v1/projects/{project}/`: faults, and the log of requests. The
 /// recorded service has none of them.
 ///
-/// `POST faults` with `{"fault": SPEC}` sets one and answers its `id`; `GET faults` lists them with the number of requests
-/// `held`; `POST faults/ID/release` lets those go on; `DELETE faults/ID` and `DELETE faults` remove, which releases too.
-/// `GET requests` and `DELETE requests` read and clear the log.
+/// `POST faults` with a fault as an object (`Fault.init(json:)`) sets one and answers its `id`; `GET faults` lists them with
+/// the number of requests `held`; `POST faults/ID/release` lets those go on; `DELETE faults/ID` and `DELETE faults` remove,
+/// which releases too. `GET requests` and `DELETE requests` read and clear the log.
 enum FaultControl {
   /// Nil for a path that isn't one of these.
   static func answer(_ request: HTTPRequest, service: Service) -> Reply? {
@@ -30,10 +30,9 @@ enum FaultControl {
   }
 
   private static func set(_ request: HTTPRequest, service: Service) -> Reply {
-    let spec = (try? JSONText.parse(request.body))?["fault"]?.string
     do throws(EmulatorError) {
-      guard let spec else { throw .invalidFault("") }
-      return .json(["id": .integer(Int64(service.set(try Fault(spec: spec))))])
+      let fault = try Fault(json: (try? JSONText.parse(request.body)) ?? .null)
+      return .json(["id": .integer(Int64(service.set(fault)))])
     } catch {
       return APIError("INVALID_FAULT : \(error)").reply
     }

@@ -1,3 +1,5 @@
+import AuthCore
+
 extension Fault {
   /// The fault that a text describes: `key=value` pairs and words, separated by commas.
   ///
@@ -11,6 +13,17 @@ extension Fault {
       let halves = part.split(separator: "=", maxSplits: 1).map(String.init)
       let value = halves.count > 1 ? halves[1] : nil
       guard let key = halves.first, try set(key, value) else { throw .invalidFault(String(part)) }
+    }
+  }
+
+  /// The same as a JSON object: `{"path": "accounts:lookup", "status": 503, "retry-after": 30, "times": 2}`; words are
+  /// `true`.
+  init(json: JSONValue) throws(EmulatorError) {
+    self.init()
+    guard let members = json.object else { throw .invalidFault(json.text) }
+    for (key, value) in members {
+      let text = value == true ? nil : value.string ?? value.text
+      guard try set(key, text) else { throw .invalidFault(key) }
     }
   }
 

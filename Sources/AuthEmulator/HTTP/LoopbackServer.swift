@@ -158,7 +158,7 @@ private func answer(_ request: HTTPRequest, context: Context, connection: Opaque
   switch reply.delivery {
   case .dropped: return .NO
   case .reset:
-    cmicrohttpd_reset_on_close(socket)
+    cmicrohttpd_reset(socket)
     return .NO
   case .whole, .cut, .drip, .padded: break
   }
