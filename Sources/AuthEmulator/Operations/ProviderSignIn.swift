@@ -123,7 +123,7 @@ enum ProviderSignIn {
   ) {
     outcome.isRecycled = owner.providers?.contains { $0.providerID == credential.providerID } == true
     guard owner.emailVerified != true else { return }
-    outcome.account.removePassword()
+    outcome.account.passwordHash = nil
     outcome.account.phoneNumber = nil
     outcome.account.emailLinkSignin = nil
     outcome.account.unlinkFederated()
