@@ -21,6 +21,9 @@ struct Comparison {
       }
     case (.string(let have), .string(let want)) where variable.contains(key) || Token(refresh: want) != nil:
       if Self.form(have, key: key) != Self.form(want, key: key) { note(path, .string(have), .string(want)) }
+    case (.string(let have), .string(let want)) where want.hasPrefix("{"):
+      // JSON in a text: the order of members is free.
+      if Self.json(have) != Self.json(want) { note(path, .string(have), .string(want)) }
     case (.integer, .integer) where variable.contains(key): break
     case (.bool, .bool) where variable.contains(key): break
     case (nil, .array), (nil, .object), (nil, .string), (nil, .integer), (nil, .number), (nil, .bool), (nil, .null):
@@ -31,6 +34,10 @@ struct Comparison {
 
   mutating func note(_ path: String, _ have: JSONValue?, _ want: JSONValue?) {
     differences.append("\(path): \(have?.text ?? "nothing"), recorded \(want?.text ?? "nothing")")
+  }
+
+  private static func json(_ text: String) -> JSONValue? {
+    try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
   }
 
   /// What must be the same about a value that varies.

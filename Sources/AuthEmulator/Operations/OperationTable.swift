@@ -3,6 +3,7 @@ extension Operation {
   static let table: [Operation] =
     ProjectControl.operations + SignUp.operations + PasswordSignIn.operations + EmailLinkSignIn.operations
     + SendOobCode.operations + ResetPassword.operations + Lookup.operations + UpdateAccount.operations
-    + TokenRefresh.operations + CustomTokenSignIn.operations + ActionPage.operations + ContinuePage.operations
+    + TokenRefresh.operations + PhoneSignIn.operations + CreateAuthURI.operations + ProviderSignIn.operations
+    + CustomTokenSignIn.operations + ActionPage.operations + ContinuePage.operations
     + Unsupported.operations
 }

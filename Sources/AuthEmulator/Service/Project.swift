@@ -17,12 +17,26 @@ struct OobRecord: Sendable {
   }
 }
 
+/// A code that was sent by text message.
+struct SMSRecord: Sendable {
+  let code: String
+  let phoneNumber: String
+  let sessionInfo: String
+
+  var json: JSONValue {
+    ["code": .string(code), "phoneNumber": .string(phoneNumber), "sessionInfo": .string(sessionInfo)]
+  }
+}
+
 /// A project: its accounts, the codes on their way, its settings.
 struct Project: Sendable {
   let id: String
   /// In the order they were made.
   private(set) var accounts: [Account] = []
   private(set) var oobCodes: [OobRecord] = []
+  var smsCodes: [SMSRecord] = []
+  /// Numbers by the temporary proof that somebody has them.
+  var phoneProofs: [String: String] = [:]
   var allowDuplicateEmails = false
   var improvedEmailPrivacy = false
 
@@ -35,9 +49,12 @@ struct Project: Sendable {
     accounts.first { $0.providers?.contains { $0.providerID == provider && $0.rawID == rawID } == true }
   }
 
-  /// Whether somebody has the address: as the account's own, or known from a linked provider.
-  func knows(email: String) -> Bool {
-    account(email: email) != nil || accounts.contains { $0.providers?.contains { $0.email == email } == true }
+  /// The accounts that have the address: as their own, or known from a linked provider.
+  func accounts(knowing email: String) -> [Account] {
+    accounts.filter { account in
+      account.email == email
+        || !allowDuplicateEmails && account.providers?.contains { $0.email == email } == true
+    }
   }
 
   /// An id that no account has.

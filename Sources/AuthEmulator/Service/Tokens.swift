@@ -5,6 +5,8 @@ struct Session: Sendable {
   var provider: String
   /// Claims of the session, given at its start.
   var extraClaims: [String: JSONValue] = [:]
+  /// Attributes of a SAML assertion.
+  var attributes: JSONValue?
 }
 
 extension Project {
@@ -30,7 +32,10 @@ extension Project {
       "email_verified": account.emailVerified.json, "phone_number": account.phoneNumber.json,
       "provider_id": session.provider == "anonymous" ? "anonymous" : nil, "auth_time": .integer(login / 1000),
       "user_id": .string(account.localID),
-      "firebase": ["identities": identities(account), "sign_in_provider": .string(session.provider)],
+      "firebase": .record([
+        "identities": identities(account), "sign_in_provider": .string(session.provider),
+        "sign_in_attributes": session.attributes,
+      ]),
       "iat": .integer(now / 1000), "exp": .integer(now / 1000 + 3600), "aud": .string(id),
       "iss": .string("https://securetoken.google.com/\(id)"), "sub": .string(account.localID),
     ])

@@ -1,0 +1,132 @@
+import AuthCore
+
+/// `accounts:signInWithIdp`: a provider's credential for a session, or one more way into an account
+/// (identity-toolkit 2.11).
+enum ProviderSignIn {
+  static let operations: [Operation] = [
+    .toolkit(
+      "accounts:signInWithIdp", legacy: "verifyAssertion",
+      fields: Shape.fields(
+        texts: ["requestUri", "postBody", "idToken", "pendingIdToken", "pendingToken", "sessionId"],
+        truths: ["returnIdpCredential", "returnRefreshToken"]),
+      firstField: "requestUri", handler: handle)
+  ]
+
+  /// What becomes of a credential.
+  private struct Outcome {
+    var account: Account
+    var isNewUser = false
+    var isRecycled = false
+  }
+
+  private static func handle(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    if call.body["returnRefreshToken"]?.bool == true {
+      throw .notImplemented("returnRefreshToken is not implemented yet.")
+    }
+    if call.filled("pendingIdToken") != nil { throw .notImplemented("pendingIdToken is not implemented yet.") }
+    guard let address = call.filled("requestUri") else { throw APIError("MISSING_REQUEST_URI") }
+    guard URLText.isAbsolute(address) else { throw APIError("INVALID_REQUEST_URI") }
+    let credential = try ProviderCredential(address: address, form: call["postBody"] ?? "")
+    let project = world[call.project]
+    var outcome: Outcome
+    if let token = call["idToken"] {
+      let account = try project.redeem(idToken: token).account
+      if let conflict = conflict(credential, account, project) {
+        guard call.body["returnIdpCredential"]?.bool == true else { throw APIError(conflict) }
+        return .json(credential.json.adding(["errorMessage": .string(conflict)]))
+      }
+      outcome = Outcome(account: link(credential, to: account, project))
+    } else {
+      if let account = unproven(credential, project) { return .json(needsConfirmation(credential, account)) }
+      outcome = signIn(credential, project, now: world.now)
+      if outcome.account.disabled == true { throw APIError("USER_DISABLED") }
+    }
+    outcome.account.lastLoginAt = String(world.now)
+    world[call.project].store(outcome.account)
+    let session = Session(provider: credential.providerID, attributes: credential.attributes)
+    let tokens = try world[call.project].issueTokens(for: outcome.account.localID, session, now: world.now)
+    return .json(answer(credential, outcome).adding(tokens))
+  }
+
+  private static func answer(_ credential: ProviderCredential, _ outcome: Outcome) -> JSONValue {
+    credential.json.adding(
+      .record([
+        "localId": .string(outcome.account.localID), "isNewUser": outcome.isNewUser ? true : nil,
+        "emailRecycled": outcome.isRecycled ? true : nil,
+        "emailVerified": credential.emailVerified ? true : outcome.account.emailVerified.json,
+      ]))
+  }
+
+  /// Why the credential can't be linked to the account.
+  private static func conflict(
+    _ credential: ProviderCredential, _ account: Account, _ project: Project
+  ) -> String? {
+    if project.account(provider: credential.providerID, rawID: credential.rawID) != nil {
+      return "FEDERATED_USER_ID_ALREADY_LINKED"
+    }
+    guard !project.allowDuplicateEmails, let email = credential.email, let other = project.account(email: email),
+      other.localID != account.localID
+    else { return nil }
+    return "EMAIL_EXISTS"
+  }
+
+  private static func link(
+    _ credential: ProviderCredential, to account: Account, _ project: Project
+  ) -> Account {
+    var account = account
+    account.link(credential.info)
+    if !project.allowDuplicateEmails {
+      if account.email == nil, let email = credential.email {
+        (account.email, account.emailVerified) = (email, credential.emailVerified)
+      } else if account.email == credential.email, credential.emailVerified {
+        account.emailVerified = true
+      }
+    }
+    return account
+  }
+
+  /// The account whose address the provider names without vouching for it.
+  private static func unproven(_ credential: ProviderCredential, _ project: Project) -> Account? {
+    guard !project.allowDuplicateEmails, !credential.emailVerified,
+      project.account(provider: credential.providerID, rawID: credential.rawID) == nil
+    else { return nil }
+    return credential.email.flatMap { project.account(email: $0) }
+  }
+
+  private static func needsConfirmation(_ credential: ProviderCredential, _ account: Account) -> JSONValue {
+    let others = (account.providers ?? []).map(\.providerID).filter { !["password", "phone"].contains($0) }
+    return credential.json.adding([
+      "needConfirmation": true, "localId": .string(account.localID),
+      "verifiedProvider": .array(others.map(JSONValue.string)),
+    ])
+  }
+
+  private static func signIn(_ credential: ProviderCredential, _ project: Project, now: Int64) -> Outcome {
+    if var account = project.account(provider: credential.providerID, rawID: credential.rawID) {
+      account.link(credential.info)
+      return Outcome(account: account)
+    }
+    let owner = project.allowDuplicateEmails ? nil : credential.email.flatMap { project.account(email: $0) }
+    var outcome = Outcome(account: owner ?? Account(localID: project.freshID(), now: now), isNewUser: owner == nil)
+    if let owner { takeOver(&outcome, owner, credential, now: now) }
+    outcome.account.link(credential.info)
+    (outcome.account.displayName, outcome.account.photoURL) = (credential.displayName, credential.photoURL)
+    if !project.allowDuplicateEmails, let email = credential.email {
+      (outcome.account.email, outcome.account.emailVerified) = (email, credential.emailVerified)
+    }
+    return outcome
+  }
+
+  /// The provider vouches for the address of an account: whoever made it without proof loses his ways in.
+  private static func takeOver(
+    _ outcome: inout Outcome, _ owner: Account, _ credential: ProviderCredential, now: Int64
+  ) {
+    outcome.isRecycled = owner.providers?.contains { $0.providerID == credential.providerID } == true
+    guard owner.emailVerified != true else { return }
+    outcome.account.passwordHash = nil
+    outcome.account.phoneNumber = nil
+    outcome.account.emailLinkSignin = nil
+    outcome.account.unlinkFederated()
+    outcome.account.validSince = String(now / 1000)
+  }
+}
