@@ -90,7 +90,7 @@ let package = Package(
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
     tests("PhoneVerificationTests", ["PhoneVerification"]),
-    tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
+    tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("CryptoTests", ["Crypto", "AuthCore"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
