@@ -97,7 +97,7 @@ let package = Package(
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
     tests("PhoneVerificationTests", ["PhoneVerification"]),
-    tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
+    tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),

@@ -25,6 +25,9 @@ public final class Connection {
 
   /// Messages handled before the loop's other work gets its turn again.
   private static let messagesPerTurn = 32
+  /// How often messages wait for jobs in a row. Tasks that never rest don't keep them away for ever.
+  private static let patience = 16
+  private var waited = 0
 
   /// Connects and says Hello without blocking the loop. Throws NoServer and its like when there is no bus.
   public static func open(_ address: Address = .session) async throws(DBusError) -> Connection {
@@ -64,6 +67,7 @@ public final class Connection {
     guard isOpen else { return }
     isOpen = false
     dispatchHook?.cancel()
+    dispatchHook = nil
     watches.detach(from: handle)
     dbus_connection_close(handle)
     dbus_connection_unref(handle)
@@ -78,10 +82,13 @@ public final class Connection {
   /// (the task that waited for a reply, an async handler) runs before the next message is looked at: so nobody sees
   /// a later signal before an earlier reply.
   private func dispatch() -> Bool {
-    var count = 0
-    while isOpen, !EventLoop.shared.hasJobs, count < Self.messagesPerTurn {
-      if dbus_connection_dispatch(handle) != DBUS_DISPATCH_DATA_REMAINS { break }
-      count += 1
+    if EventLoop.shared.hasJobs, waited < Self.patience {
+      waited += 1
+      return true
+    }
+    waited = 0
+    for _ in 0..<Self.messagesPerTurn {
+      if dbus_connection_dispatch(handle) != DBUS_DISPATCH_DATA_REMAINS || !isOpen || EventLoop.shared.hasJobs { break }
     }
     guard isOpen else { return false }
     if !flushWaiters.isEmpty, dbus_connection_has_messages_to_send(handle) == 0 { resumeFlushWaiters() }

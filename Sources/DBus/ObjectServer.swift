@@ -58,7 +58,7 @@ final class ObjectServer {
       return
     }
     waiting[sender] = [held]
-    Task.immediate { @LoopActor in await self.resolve(sender, identity) }
+    Task.immediateOnLoop { await self.resolve(sender, identity) }
   }
 
   private func resolve(_ sender: String, _ identity: CallerIdentity) async {
@@ -90,7 +90,7 @@ final class ObjectServer {
       answer(message, found.method.checked { () throws(DBusError) in try body(found.call) })
     case .async(let body):
       let held = HeldMessage(message)
-      Task.immediate { @LoopActor in
+      Task.immediateOnLoop {
         let result: Result<[DBusValue], DBusError>
         do throws(DBusError) { result = .success(try await body(found.call)) } catch { result = .failure(error) }
         self.answer(held.message, found.method.checked { () throws(DBusError) in try result.get() })

@@ -104,7 +104,7 @@ final class Subscriptions {
   /// Returns when the bus has the rule. Throws what it answers.
   func addMatch(_ text: String) async throws(DBusError) {
     guard let connection, connection.isOpen else { throw .disconnected }
-    var match = matches[text] ?? Match(added: Task { @LoopActor in await connection.tryAddMatch(text) })
+    var match = matches[text] ?? Match(added: Task.onLoop { await connection.tryAddMatch(text) })
     match.users += 1
     matches[text] = match
     if let error = await match.added.value { throw error }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The rules of the D-Bus specification for names and paths. libdbus aborts the process for what breaks them, so
 /// everything is judged here first.
 public enum Validation {
@@ -52,7 +54,13 @@ public enum Validation {
   }
 
   /// A string that D-Bus can carry. Swift's strings are valid UTF-8; what remains is the zero byte.
-  public static func isString(_ text: String) -> Bool { !text.utf8.contains(0) }
+  public static func isString(_ text: String) -> Bool {
+    // Native strings lie in one piece: megabytes of them are searched by libc.
+    let found = text.utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    }
+    return !(found ?? text.utf8.contains(0))
+  }
 
   private static let slash = UInt8(ascii: "/")
 

@@ -6,6 +6,7 @@ import Synchronization
 /// place where timers, file descriptors and signals are waited for. One thread, by design.
 ///
 /// A program calls ``run()`` on its main thread; tests and clients call ``runInBackground()``.
+/// Start tasks with `Task.onLoop { … }`: see there.
 public final class EventLoop: SerialExecutor, TaskExecutor {
   /// There is one loop.
   public static let shared = EventLoop()
@@ -98,6 +99,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     if batch.isEmpty { return false }
     let serial = asUnownedSerialExecutor()
     let task = asUnownedTaskExecutor()
+    // As both executors: a task that prefers the loop then goes on without another trip through the queue.
     for job in batch { job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
     batch.removeAll(keepingCapacity: true)
     return true

@@ -17,7 +17,7 @@ extension EventLoop {
     if isCurrent {
       LoopActor.assumeIsolated { body() }
     } else {
-      Task { @LoopActor in body() }
+      Task.onLoop { body() }
     }
   }
 }

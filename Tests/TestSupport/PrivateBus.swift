@@ -32,12 +32,14 @@ public final class PrivateBus: Sendable {
     variables["DBUS_SESSION_BUS_ADDRESS"] = nil
     variables["DBUS_STARTER_ADDRESS"] = nil
     variables.merge(environment) { $1 }
+    // It grumbles about descriptor limits where it isn't privileged to raise them.
+    let log = open(scratch.file("bus.log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     let pid: Int32
     do {
-      defer { close(pipe.write) }
+      defer { [pipe.write, log].forEach { close($0) } }
       pid = try Subprocess.spawn(
         ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--nosyslog", "--print-address"],
-        environment: variables, stdout: pipe.write)
+        environment: variables, stdout: pipe.write, stderr: log)
     }
     let address = readLine(pipe.read)
     guard address.hasPrefix("unix:") else {
