@@ -58,7 +58,10 @@ let package = Package(
     target("AuthCore"),
     target("AppConfiguration", ["AuthCore"]),
     target("Texts"),
-    target("BridgePage"),
+    .target(
+      name: "BridgePage",
+      resources: ["index.html", "bridge.js", "texts.js", "style.css", "config.js"].map { .embedInCode("Page/\($0)") },
+      swiftSettings: strict),
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
@@ -70,7 +73,7 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
-    target("Desktop", ["AuthCore", "DBus", "EventLoop"]),
+    target("Desktop", ["AuthCore", "AppConfiguration", "DBus", "EventLoop"]),
     target("Callers", ["AuthCore", "DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
     target("LinkdClient", ["AuthCore", "DBus"]),
@@ -90,7 +93,7 @@ let package = Package(
     tests("ArchitectureTests", []),
     tests("EventLoopTests", ["EventLoop", "TestSupport"]),
     tests("AuthCoreTests", ["AuthCore"]),
-    tests("AppConfigurationTests", ["AppConfiguration", "AuthCore"]),
+    tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
     tests("PhoneVerificationTests", ["PhoneVerification"]),
     tests("DBusTests", ["DBus", "EventLoop", "TestSupport"]),
@@ -98,8 +101,10 @@ let package = Package(
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
-    tests("DesktopTests", ["Desktop", "AuthCore", "TestSupport"]),
-    tests("CallersTests", ["Callers", "TestSupport"]),
+    tests("TextsTests", ["Texts", "AuthCore"]),
+    tests("BridgePageTests", ["BridgePage", "TestSupport"], data: ["bridge.test.mjs"]),
+    tests("DesktopTests", ["Desktop", "AppConfiguration", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
+    tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
