@@ -103,9 +103,7 @@ let package = Package(
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
     tests("TextsTests", ["Texts", "AuthCore"]),
-    .testTarget(
-      name: "BridgePageTests", dependencies: ["BridgePage", "TestSupport"], exclude: ["bridge.test.mjs"],
-      swiftSettings: strict),
+    tests("BridgePageTests", ["BridgePage", "TestSupport"], data: ["bridge.test.mjs"]),
     tests("DesktopTests", ["Desktop", "AppConfiguration", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),

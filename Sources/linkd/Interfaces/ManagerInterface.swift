@@ -34,10 +34,10 @@ struct ManagerInterface {
       properties: [
         Version.property,
         Property("ServiceVersion", "s", emitsChanged: .const) { _ in .string(Release.version) },
-        Property("Apps", "ao", emitsChanged: .true) { caller in .paths(apps(for: caller)) },
+        Property("Apps", "ao", emitsChanged: .invalidates) { caller in .paths(apps(for: caller)) },
         Property(
-          "DefaultApp", "s", emitsChanged: .true, get: { caller in .string(defaultApp(for: caller)) }, set: setDefault),
-        Property("ActiveFlows", "ao", emitsChanged: .true) { caller in .paths(flows(for: caller)) },
+          "DefaultApp", "s", emitsChanged: .invalidates, get: { caller in .string(defaultApp(for: caller)) }, set: setDefault),
+        Property("ActiveFlows", "ao", emitsChanged: .invalidates) { caller in .paths(flows(for: caller)) },
         Property("KeyStore", "s", emitsChanged: .const) { _ in .string(keyStore) },
       ], signals: [])
   }
