@@ -63,15 +63,21 @@ struct MimeAppsList {
 
   /// At the end of the group, before the empty lines there; a group that isn't there is added.
   private mutating func insert(_ line: ArraySlice<UInt8>) {
-    if let last = lines.last, last.last != UInt8(ascii: "\n") { lines[lines.count - 1] = last + [UInt8(ascii: "\n")] }
     guard let header = lines.indices.first(where: { Self.header(lines[$0]) == Group.defaults.rawValue }) else {
+      endLastLine()
       if !lines.isEmpty { lines.append(ArraySlice("\n".utf8)) }
       lines += [ArraySlice("[\(Group.defaults.rawValue)]\n".utf8), line]
       return
     }
     var end = lines[(header + 1)...].firstIndex { Self.header($0) != nil } ?? lines.endIndex
     while end > header + 1, Self.text(lines[end - 1]).isEmpty { end -= 1 }
+    if end == lines.endIndex { endLastLine() }
     lines.insert(line, at: end)
+  }
+
+  private mutating func endLastLine() {
+    guard let last = lines.last, last.last != UInt8(ascii: "\n") else { return }
+    lines[lines.count - 1] = last + [UInt8(ascii: "\n")]
   }
 
   // MARK: Lines
