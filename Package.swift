@@ -18,8 +18,10 @@ func library(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Ta
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// - Parameter embedding: files that become part of the code: nothing is looked for at run time.
+func target(_ name: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies, resources: files.map { .embedInCode($0) }, swiftSettings: strict)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -58,10 +60,9 @@ let package = Package(
     target("AuthCore"),
     target("AppConfiguration", ["AuthCore"]),
     target("Texts"),
-    .target(
-      name: "BridgePage",
-      resources: ["index.html", "bridge.js", "texts.js", "style.css", "config.js"].map { .embedInCode("Page/\($0)") },
-      swiftSettings: strict),
+    target(
+      "BridgePage",
+      embedding: ["index.html", "bridge.js", "texts.js", "style.css", "config.js"].map { "Page/\($0)" }),
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
@@ -73,8 +74,8 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
-    target("Desktop", ["AuthCore", "AppConfiguration", "DBus", "EventLoop"]),
-    target("Callers", ["AuthCore", "DBus"]),
+    target("Desktop", ["AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
+    target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
     target("LinkdClient", ["AuthCore", "DBus"]),
 

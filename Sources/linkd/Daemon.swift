@@ -58,8 +58,7 @@ final class Daemon {
     }
     identifyCallers(connection)
     notifyEnds(of: coordinator, connection, registry)
-    let handler = SchemeRegistration(
-      dataHome: directories.dataHome, configHome: directories.configHome, linkctl: linkctlPath)
+    let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
     tree.exportAll([
       LinksInterface(tree: tree).table,
       ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,

@@ -1,0 +1,52 @@
+extension Texts {
+  /// What `linkctl` shows and asks.
+  static let commands: [String: String] = [
+    // Stages of a flow (D-Bus contract: Flow)
+    "stage.starting": "Starting …",
+    "stage.waiting-for-link": "A link has been sent to {email}. Open it on this computer; waiting for it …",
+    "stage.waiting-for-redirect": "Go on in the browser; waiting for it …",
+    "stage.waiting-for-captcha": "Show in the browser that you're a person; waiting for it …",
+    "stage.waiting-for-code": "A code has been sent to {phone-number}.",
+    "stage.waiting-for-email": "A sign-in link has been opened. Give the address it was sent to.",
+    "stage.waiting-for-password": "A password is needed for {email}.",
+    "stage.waiting-for-new-password": "Choose a new password for {email}.",
+    "stage.waiting-for-confirmation": "This changes your account. Go on only if you asked for it.",
+    "stage.second-factor-required": "The account has a second factor. Choose how to get the code.",
+    "stage.reauthentication-required": "Please sign in with {provider-name} to continue.",
+    "stage.conflict": "There's already an account with that sign-in.",
+    "stage.exchanging": "Signing in …",
+    "stage.succeeded": "Done.",
+    "stage.failed": "It didn't work: {message}",
+    "stage.cancelled": "Cancelled.",
+    "stage.expired": "Nobody went on with it in time. Start again.",
+    // Questions
+    "ask.email": "Email address: ",
+    "ask.password": "Password: ",
+    "ask.new-password": "New password: ",
+    "ask.new-password-again": "New password once more: ",
+    "ask.code": "Code: ",
+    "ask.token": "Token: ",
+    "ask.phone-number": "Phone number, with + and the country's code: ",
+    "ask.factor": "Number of the second factor: ",
+    "ask.choice": "What should be done? ",
+    "ask.confirm": "Go on? [y/N] ",
+    // Choices of a conflict
+    "choice.switch": "Switch to the other account",
+    "choice.sign-in-and-link": "Sign in as before and add the new way",
+    "choice.new-link": "Send a new link",
+    "choice.keep": "Stay as it is",
+    "choice.cancel": "Cancel",
+    // Answers
+    "state.unauthenticated": "Signed out.",
+    "state.authenticating": "Signing in …",
+    "state.authenticated": "Signed in as {name}.",
+    "ask.passwords-differ": "The two passwords aren't the same. Try again.",
+    "command.nobody-to-ask": "{what} is needed, and there's no terminal to ask in.",
+    "command.no-service": "The service org.linkd.Auth1 can't be started. 'linkctl doctor' says why.",
+    "command.no-bus": "There's no session bus. Run this in your desktop session, or set DBUS_SESSION_BUS_ADDRESS.",
+    "command.timeout": "It took longer than {seconds} s. Try again, or give --timeout more.",
+    "command.open-this": "Open this address in a browser:",
+    "command.registered": "Links of these schemes open in linkd:",
+    "command.unregistered": "No longer opened by linkd:",
+  ]
+}

@@ -1,0 +1,54 @@
+extension Texts {
+  /// For each reason why a URL isn't handled: why, and what to do next.
+  static let links: [String: String] = [
+    // Not ours
+    "link.unsupportedScheme": "That isn't the kind of address linkd takes. Give it a link from a sign-in mail.",
+    "link.untrustedHost": "The link leads to a site that none of the apps has. If it should, add it to 'link-domains'.",
+    "link.insecureScheme": "The link isn't https, so it can't be trusted. Ask for a new one.",
+    "link.userinfo": "The link has a user name in front of its site, which sign-in links never have. Don't open it.",
+    "link.notAuthLink": "The link isn't a sign-in link. Open it in the browser.",
+    "link.apiKeyMismatch": "The link belongs to another Firebase project. Check 'api-key' in the app's file.",
+    "link.noPendingRequest": "No sign-in is waiting for that answer. Start a new one.",
+    "link.opaqueWrapper":
+      "The link is wrapped by a mail filter in a way that can't be undone here. Open it in the browser and copy the address "
+      + "of the page it ends at.",
+    "link.ambiguousApp": "The link fits several apps. Say which one is meant with --app.",
+    // Broken
+    "link.malformed": "The link is broken. Copy it again from the mail, or ask for a new one.",
+    "link.controlCharacter": "There are characters in the link that can't be. Copy it again from the mail.",
+    "link.tooLong": "The link is longer than any sign-in link. Copy only the link from the mail.",
+    "link.nestingTooDeep": "There are too many links inside the link. Ask for a new one.",
+    "link.duplicateParameter": "The link says two different things at once. Don't use it; ask for a new one.",
+    "link.missingMode": "The link was cut off: it doesn't say what it's for. Copy it whole from the mail.",
+    "link.unknownMode": "The link is for something that linkd doesn't know. Open it in the browser.",
+    "link.missingOobCode":
+      "The link was cut off: its code is missing. Copy it whole from the mail, or ask for a new one.",
+    "link.missingDeepLink": "The link was cut off: what it leads to is missing. Copy it whole from the mail.",
+    "link.unknownAuthType": "The answer is of a kind that linkd doesn't know. Start the sign-in again.",
+  ]
+
+  /// Desktop notifications and other news.
+  static let notices: [String: String] = [
+    "notice.signed-in": "Signed in as {name}.",
+    "notice.signed-in-nameless": "Signed in.",
+    "notice.signed-in-guest": "Signed in as a guest.",
+    "notice.linked": "{name} can be used to sign in from now on.",
+    "notice.link-sent": "A link has been sent to {email}. Open it on this computer.",
+    "notice.link-used-before": "The link has been used before. You're signed in as {name}.",
+    "notice.new-link-sent": "A new link has been sent to {email}. The old one doesn't count any more.",
+    "notice.email-needed": "Somebody opened a sign-in link. Run 'linkctl flows' and give the address it was sent to.",
+    "notice.password-needed": "A link to set a new password has been opened. Run 'linkctl flows' to choose one.",
+    "notice.confirmation-needed":
+      "A link that changes your account has been opened. Run 'linkctl flows' to look at it.",
+    "notice.email-verified": "The address has been verified.",
+    "notice.email-changed": "The address of the account has been changed.",
+    "notice.email-recovered": "The address of the account has been restored. Change the password to be safe.",
+    "notice.second-factor-removed": "The second factor has been removed. Sign in again.",
+    "notice.password-changed": "The password has been changed. Sign in with the new one.",
+    "notice.guest-data-left": "You're signed in as {name}. What you did as a guest stayed with the guest.",
+    "notice.signed-out": "Signed out.",
+    "notice.signed-out-elsewhere": "{name} was signed out: {reason}",
+    "notice.link-opened-action": "Show",
+    "notice.resend-action": "Send a new link",
+  ]
+}
