@@ -36,7 +36,8 @@ struct ManagerInterface {
         Property("ServiceVersion", "s", emitsChanged: .const) { _ in .string(Release.version) },
         Property("Apps", "ao", emitsChanged: .invalidates) { caller in .paths(apps(for: caller)) },
         Property(
-          "DefaultApp", "s", emitsChanged: .invalidates, get: { caller in .string(defaultApp(for: caller)) }, set: setDefault),
+          "DefaultApp", "s", emitsChanged: .invalidates, get: { caller in .string(defaultApp(for: caller)) },
+          set: setDefault),
         Property("ActiveFlows", "ao", emitsChanged: .invalidates) { caller in .paths(flows(for: caller)) },
         Property("KeyStore", "s", emitsChanged: .const) { _ in .string(keyStore) },
       ], signals: [])
