@@ -111,7 +111,6 @@ extension Connection {
     subscriptions.names.insert(watch)
     do throws(DBusError) {
       try await subscriptions.addMatch(watch.matchText)
-      watch.hasMatch = true
       watch.owner = try await nameOwner(of: name)
       return watch
     } catch {
@@ -131,7 +130,6 @@ public final class NameWatch {
   fileprivate let changed: @LoopActor (String?) -> Void
   fileprivate weak var subscriptions: Subscriptions?
   fileprivate var isCancelled = false
-  fileprivate var hasMatch = false
 
   fileprivate init(_ name: String, _ subscriptions: Subscriptions, _ changed: @escaping @LoopActor (String?) -> Void) {
     self.name = name
@@ -148,7 +146,7 @@ public final class NameWatch {
     if isCancelled { return }
     isCancelled = true
     subscriptions?.names.remove(self)
-    if hasMatch { subscriptions?.removeMatch(matchText) }
+    subscriptions?.removeMatch(matchText)
   }
 }
 

@@ -265,6 +265,20 @@ struct LifecycleTests {
     try await connection.callForShutdown()
   }
 
+  @Test func theSessionBusIsFoundInTheRuntimeDirectory() async {
+    await #expect(processExitsWith: .success) {
+      let bus = try PrivateBus.start()
+      defer { bus.stop() }
+      unsetenv("DBUS_SESSION_BUS_ADDRESS")
+      setenv("XDG_RUNTIME_DIR", bus.scratch.path, 1)
+      #expect(try SyncConnection().uniqueName.hasPrefix(":"))
+      setenv("XDG_RUNTIME_DIR", "/nonexistent", 1)
+      #expect(throws: DBusError.self) { try SyncConnection() }
+      setenv("DBUS_SESSION_BUS_ADDRESS", bus.address, 1)
+      _ = try SyncConnection()
+    }
+  }
+
   @Test @LoopActor func shortProgramsCallOnce() async throws {
     let rig = try await Rig.start(CallTests.interface())
     let address = Address.address(rig.bus.address)

@@ -9,11 +9,13 @@ public final class PrivateBus: Sendable {
   public let pid: Int32
   /// The directory with configuration and socket.
   public let scratch: Scratch
+  /// Kills the bus when the test process dies without having done so (a crash, a time limit).
+  private let watchdog: Watchdog
   private let running = NSLock()
   private nonisolated(unsafe) var isStopped = false  // guarded by `running`
 
-  private init(address: String, pid: Int32, scratch: Scratch) {
-    (self.address, self.pid, self.scratch) = (address, pid, scratch)
+  private init(address: String, pid: Int32, scratch: Scratch, watchdog: Watchdog) {
+    (self.address, self.pid, self.scratch, self.watchdog) = (address, pid, scratch, watchdog)
   }
 
   /// Starts a bus and returns when it listens.
@@ -47,7 +49,7 @@ public final class PrivateBus: Sendable {
       Subprocess.wait(pid)
       throw POSIXFailure("dbus-daemon printed no address", EPROTO)
     }
-    return PrivateBus(address: address, pid: pid, scratch: scratch)
+    return PrivateBus(address: address, pid: pid, scratch: scratch, watchdog: try Watchdog(over: pid))
   }
 
   deinit { stop() }
@@ -64,6 +66,7 @@ public final class PrivateBus: Sendable {
     running.withLock {
       if isStopped { return }
       isStopped = true
+      watchdog.stop()
       kill(pid, SIGKILL)
       Subprocess.wait(pid)
     }
@@ -101,5 +104,25 @@ public final class PrivateBus: Sendable {
       \(limits)
       </busconfig>
       """
+  }
+}
+
+/// A shell that waits for the end of a pipe, which comes when this process is gone, and then kills another process.
+private struct Watchdog {
+  private let pid: Int32
+  private let pipe: Subprocess.Pipe
+
+  init(over victim: Int32) throws {
+    let pipe = try Subprocess.Pipe.make()
+    defer { close(pipe.read) }
+    pid = try Subprocess.spawn(["/bin/sh", "-c", "read -r line; kill -9 \(victim)"], stdin: pipe.read)
+    self.pipe = pipe
+  }
+
+  /// Before the victim's id becomes free for others.
+  func stop() {
+    kill(pid, SIGKILL)
+    Subprocess.wait(pid)
+    close(pipe.write)
   }
 }

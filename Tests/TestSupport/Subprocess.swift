@@ -104,7 +104,7 @@ public enum Subprocess {
   }
 
   /// Both ends of a pipe, closed on exec.
-  public struct Pipe {
+  public struct Pipe: Sendable {
     /// To read from.
     public let read: Int32
     /// To write to.
