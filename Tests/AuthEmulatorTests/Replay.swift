@@ -5,7 +5,7 @@ import TestSupport
 
 /// Sends a transcript's requests to a fresh emulator, over HTTP, and compares the answers.
 struct Replay {
-  struct Outcome {
+  struct Outcome: Sendable {
     let transcript: Transcript
     let exchange: Transcript.Exchange
     /// Empty: as recorded.
@@ -17,6 +17,8 @@ struct Replay {
   private let transcript: Transcript
   private let emulator: AuthEmulator
   private let probe: HTTPProbe
+  /// When each exchange was recorded, in seconds, as far as its answer tells.
+  private let times: [Int64?]
   /// Recorded and actual bodies by the name of their exchange.
   private var answers: [String: (recorded: JSONValue, actual: JSONValue)] = [:]
   /// What stands here for an id of the recording.
@@ -34,14 +36,15 @@ struct Replay {
 
   private init(_ transcript: Transcript) throws {
     self.transcript = transcript
+    times = transcript.exchanges.map { Self.time($0.response.body) }
     emulator = try AuthEmulator.start(project: "demo-project")
     probe = HTTPProbe(port: emulator.port)
   }
 
   /// When the exchange was recorded, as its tokens or those of the next one tell: tokens die by the second.
   private func time(at index: Int) -> Int64 {
-    let later = transcript.exchanges[index...].lazy.compactMap { Self.time($0.response.body) }.first
-    let earlier = transcript.exchanges[..<index].lazy.reversed().compactMap { Self.time($0.response.body) }.first
+    let later = times[index...].lazy.compactMap(\.self).first
+    let earlier = times[..<index].lazy.compactMap(\.self).last
     return (later ?? earlier ?? 1_796_008_160) * 1000 + Int64(index)
   }
 

@@ -61,6 +61,29 @@ struct ServiceTests {
     #expect(recv(socket, &byte, 1, 0) == 1)
   }
 
+  @Test(arguments: [
+    "{\"a\":1,}", "{\"a\" 1}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\n\"}",
+    "{\"a\":tru}",
+    "{} {}", "{'a':1}", "[", "{\"a\":-}", String(repeating: "[", count: 100_000),
+  ])
+  func brokenJSONIsRefused(_ body: String) throws {
+    let client = try EmulatorClient()
+    let answer = try client.probe.request(
+      "POST", EmulatorClient.target("accounts:signUp"), headers: EmulatorClient.json, body: body)
+    #expect(answer.status == 400)
+    #expect(answer.errorMessage?.hasPrefix("Invalid JSON payload received. ") == true)
+  }
+
+  @Test func textsOfJSONAreUnescaped() throws {
+    let client = try EmulatorClient()
+    let body = #"{"password":"correct horse","email":"a\u0040b.c","displayName":"\ud83d\ude00\t\"\/\ud83d"}"#
+    _ = try client.probe.request(
+      "POST", EmulatorClient.target("accounts:signUp"), headers: EmulatorClient.json, body: body)
+    let user = try client.control("GET", "accounts")["users"]?[pointer: "/0"]
+    #expect(user?["email"] == "a@b.c")
+    #expect(user?["displayName"] == "😀\t\"/\u{FFFD}")
+  }
+
   @Test func hugeRequestBodyIsRefused() throws {
     let client = try EmulatorClient()
     let answer = try client.probe.request(

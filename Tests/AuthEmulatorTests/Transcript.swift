@@ -2,8 +2,8 @@ import AuthCore
 import Foundation
 
 /// A recording of real answers: `Tests/Transcripts/NN-name.json`.
-struct Transcript: Decodable {
-  struct Request: Decodable {
+struct Transcript: Decodable, Sendable {
+  struct Request: Decodable, Sendable {
     let method: String
     let path: String
     let headers: [String: String]
@@ -11,7 +11,7 @@ struct Transcript: Decodable {
     let body: JSONValue?
   }
 
-  struct Response: Decodable {
+  struct Response: Decodable, Sendable {
     let status: Int
     let headers: [String: String]
     /// JSON, or text where the content type isn't JSON.
@@ -19,7 +19,7 @@ struct Transcript: Decodable {
   }
 
   /// A value of the request that comes from an earlier answer.
-  struct Reference: Decodable {
+  struct Reference: Decodable, Sendable {
     let `in`: String
     let from: String
     let pointer: String
@@ -27,7 +27,7 @@ struct Transcript: Decodable {
     let part: Bool?
   }
 
-  struct Exchange: Decodable {
+  struct Exchange: Decodable, Sendable {
     let name: String
     let request: Request
     let response: Response

@@ -12,8 +12,15 @@ struct TranscriptTests {
     return Set(lines.filter { !$0.hasPrefix("#") })
   }()
 
-  @Test func answersAreAsRecorded() throws {
-    let outcomes = try Transcript.all().flatMap { try Replay.run($0) }
+  private static func replayAll() async throws -> [Replay.Outcome] {
+    try await withThrowingTaskGroup(of: [Replay.Outcome].self) { group in
+      for transcript in try Transcript.all() { group.addTask { try Replay.run(transcript) } }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+  }
+
+  @Test func answersAreAsRecorded() async throws {
+    let outcomes = try await Self.replayAll()
     #expect(outcomes.count == 913)
     for outcome in outcomes where !Self.listed.contains(outcome.exchange.operation) {
       if Self.listed.contains(outcome.title) {

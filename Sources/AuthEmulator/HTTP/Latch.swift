@@ -10,6 +10,7 @@ final class Latch: Sendable {
   init() {
     var pair: [Int32] = [-1, -1]
     pipe(&pair)
+    for end in pair { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     ends = (pair[0], pair[1])
   }
 
