@@ -1,0 +1,58 @@
+import AuthCore
+import EventLoop
+import Glibc
+import Testing
+
+@testable import IdentityToolkit
+
+/// Starts the loop before the first test that is isolated to it, with a proxy that doesn't answer in the environment:
+/// whatever reached it would fail.
+struct LoopRunning: SuiteTrait, TestTrait, TestScoping {
+  private static let prepared: Void = {
+    for name in ["http_proxy", "all_proxy"] { setenv(name, "http://127.0.0.1:1", 1) }
+    for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+    EventLoop.shared.runInBackground()
+  }()
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    Self.prepared
+    try await function()
+  }
+}
+
+extension Trait where Self == LoopRunning {
+  static var loopRunning: Self { LoopRunning() }
+}
+
+extension ScriptedServer {
+  /// The context of an app whose emulator is this server.
+  func project(_ change: (inout App) -> Void = { _ in }) throws -> ProjectContext {
+    var app = App(id: try #require(AppID("demo")), projectID: "demo-linkd", apiKey: "key&1 é")
+    app.appID = "1:2:web:3"
+    change(&app)
+    let address = try #require(EmulatorAddress("127.0.0.1:\(port)"))
+    return ProjectContext(app: app, backend: .emulator(address))
+  }
+}
+
+/// What `body` throws; records an issue if it throws nothing.
+@LoopActor
+func failure<Value>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: @LoopActor () async throws(AuthFailure) -> Value
+) async throws -> AuthFailure {
+  do throws(AuthFailure) { _ = try await body() } catch { return error }
+  Issue.record("no error was thrown", sourceLocation: sourceLocation)
+  throw AuthFailure(.internal)
+}
+
+/// The same for the transport.
+@LoopActor
+func transportError<Value>(
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: @LoopActor () async throws(TransportError) -> Value
+) async throws -> TransportError {
+  do throws(TransportError) { _ = try await body() } catch { return error }
+  Issue.record("no error was thrown", sourceLocation: sourceLocation)
+  throw TransportError.unreachable
+}

@@ -1,0 +1,136 @@
+import AuthCore
+import LinkHandler
+import Testing
+
+@Suite("Anonymous flow", .timeLimit(.minutes(1)))
+struct AnonymousFlowTests {
+  static let grant = TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600)
+  static let kept = TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600, isNewUser: true)
+  static let now: Int64 = 1000
+
+  private func fresh() throws -> AnonymousFlow {
+    let key = SessionKey(app: try #require(AppID("demo")), backend: .production)
+    return AnonymousFlow(
+      Flow(
+        id: try #require(FlowID("f1")), key: key, purpose: .signIn, method: .anonymous, createdAt: Self.now,
+        expiresAt: Self.now + AnonymousFlow.lifetime))
+  }
+
+  private func machine(after events: [AnonymousFlow.Event]) throws -> AnonymousFlow {
+    var machine = try fresh()
+    for event in events { _ = machine.handle(event, at: Self.now) }
+    return machine
+  }
+
+  private var guest: User {
+    var user = User(uid: "g1")
+    user.isAnonymous = true
+    return user
+  }
+
+  @Test("an account without a name")
+  func happyPath() throws {
+    var machine = try fresh()
+    #expect(machine.handle(.started, at: 1000) == [.save, .signUpAnonymously])
+    #expect(machine.flow.stage == .exchanging)
+    #expect(machine.flow.sequence == 2)
+    #expect(machine.handle(.signedUp(Self.grant), at: 1001) == [.save, .lookUp(Self.kept, delay: 0)])
+    #expect(machine.flow.answer == Self.kept)
+    #expect(machine.flow.sequence == 2)
+    #expect(machine.handle(.lookedUp(guest), at: 1002) == [.adopt(guest, Self.kept)])
+    #expect(machine.flow.stage == .succeeded)
+    #expect(machine.flow.resultUID == "g1")
+    #expect(machine.flow.isNewUser)
+    #expect(machine.flow.answer == nil)
+    #expect(machine.flow.endedAt == 1002)
+    #expect(machine.flow.sequence == 3)
+  }
+
+  // Field report B125's other half: who is a guest stays the same guest.
+  @Test("a guest who is there already")
+  func already() throws {
+    var machine = try fresh()
+    #expect(machine.handle(.alreadySignedIn(uid: "g0"), at: 1000) == [.save])
+    #expect(machine.flow.stage == .succeeded)
+    #expect(machine.flow.resultUID == "g0")
+    #expect(!machine.flow.isNewUser)
+    #expect(machine.flow.sequence == 2)
+  }
+
+  @Test(
+    "a failure ends it, a temporary one too",
+    arguments: [AuthError.networkUnavailable, .adminOnly, .operationNotAllowed])
+  func failed(_ error: AuthError) throws {
+    for events in [[AnonymousFlow.Event.started], [.started, .signedUp(Self.grant)]] {
+      var machine = try machine(after: events)
+      #expect(machine.handle(.failed(AuthFailure(error)), at: 1005) == [.save])
+      #expect(machine.flow.stage == .failed)
+      #expect(machine.flow.error == error)
+      #expect(machine.flow.endedAt == 1005)
+      #expect(machine.flow.answer == nil)
+      #expect(!machine.flow.canRetry)
+    }
+  }
+
+  @Test("a second answer is ignored, and a look-up without an answer")
+  func stray() throws {
+    var machine = try machine(after: [.started, .signedUp(Self.grant)])
+    let before = machine
+    let other = TokenGrant(idToken: Secret("X"), refreshToken: Secret("Y"), expiresIn: nil)
+    #expect(machine.handle(.signedUp(other), at: 1001) == [])
+    #expect(machine == before)
+    var early = try self.machine(after: [.started])
+    #expect(early.handle(.lookedUp(guest), at: 1001) == [])
+    #expect(early.flow.stage == .exchanging)
+  }
+
+  @Test(
+    "cancelled or overdue at each stage",
+    arguments: [(AnonymousFlow.Event.cancelRequested, FlowStage.cancelled), (.overdue, .expired)])
+  func ended(_ event: AnonymousFlow.Event, _ stage: FlowStage) throws {
+    for events in [[], [AnonymousFlow.Event.started], [.started, .signedUp(Self.grant)]] {
+      var machine = try machine(after: events)
+      let sequence = machine.flow.sequence
+      #expect(machine.handle(event, at: 1003) == [.save])
+      #expect(machine.flow.stage == stage)
+      #expect(machine.flow.answer == nil)
+      #expect(machine.flow.sequence == sequence + 1)
+    }
+  }
+
+  @Test("events at an end change nothing")
+  func deaf() throws {
+    let ends: [[AnonymousFlow.Event]] = [
+      [.alreadySignedIn(uid: "g0")], [.started, .failed(AuthFailure(.adminOnly))], [.started, .cancelRequested],
+      [.overdue],
+    ]
+    let events: [AnonymousFlow.Event] = [
+      .started, .alreadySignedIn(uid: "x"), .signedUp(Self.grant), .failed(AuthFailure(.internal)), .lookedUp(guest),
+      .cancelRequested, .overdue, .restored,
+    ]
+    for end in ends {
+      var machine = try machine(after: end)
+      let before = machine
+      for event in events {
+        #expect(machine.handle(event, at: 9999) == [])
+        #expect(machine == before)
+      }
+    }
+  }
+
+  @Test("found after a crash")
+  func restored() throws {
+    for events in [[], [AnonymousFlow.Event.started]] {
+      var machine = AnonymousFlow(try machine(after: events).flow)
+      #expect(machine.handle(.restored, at: 1001) == [.signUpAnonymously])
+      #expect(machine.handle(.signedUp(Self.grant), at: 1002) == [.save, .lookUp(Self.kept, delay: 0)])
+    }
+    var answered = AnonymousFlow(try machine(after: [.started, .signedUp(Self.grant)]).flow)
+    #expect(answered.handle(.restored, at: 1001) == [.lookUp(Self.kept, delay: 0)])
+    #expect(answered.handle(.lookedUp(guest), at: 1001) == [.adopt(guest, Self.kept)])
+    var late = AnonymousFlow(try machine(after: [.started, .signedUp(Self.grant)]).flow)
+    #expect(late.handle(.restored, at: 1000 + AnonymousFlow.lifetime) == [.save])
+    #expect(late.flow.stage == .expired)
+    #expect(late.flow.answer == nil)
+  }
+}
