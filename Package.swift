@@ -90,6 +90,9 @@ let package = Package(
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
+    .executableTarget(
+      name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
+      swiftSettings: strict),
 
     // Tests.
     tests("ArchitectureTests", []),
