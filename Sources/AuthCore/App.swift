@@ -121,8 +121,11 @@ public enum ContinueMode: String, Sendable, Hashable { case bridge, loopback, pa
 
 /// A Firebase project as one desktop app uses it: what its file under `apps.d` says.
 public struct App: Sendable, Hashable {
+  /// Its name on this machine.
   public var id: AppID
+  /// What people call it.
   public var displayName: String
+  /// The Firebase project.
   public var projectID: String
   /// The key the Firebase console gives; public by design, it only names the project.
   public var apiKey: String
@@ -136,21 +139,29 @@ public struct App: Sendable, Hashable {
   public var linkDomains: [String]
   /// The schemes the app's file lists, lower case.
   public var schemes: [String]
+  /// How a mailed link gets on from the browser.
   public var continueMode: ContinueMode
   /// Where Firebase's action page sends the browser. Nil: the emulator's own page, or none.
   public var continueURL: String?
+  /// Further hosts of the continue page, lower case.
   public var continueHosts: [String]
   /// Port of the loopback continue page; 0 where none is configured.
   public var loopbackPort: UInt16
+  /// Bundle id that Firebase knows the app by.
   public var bundleID: String?
+  /// Whether calls carry `X-Ios-Bundle-Identifier`: for keys restricted to it.
   public var sendBundleHeader: Bool
+  /// The emulator that its file names; nil in production.
   public var emulator: EmulatorAddress?
+  /// Whether the emulator may be on another machine.
   public var allowRemoteEmulator: Bool
+  /// Identity Platform tenant.
   public var tenantID: String?
   /// BCP 47, e.g. `de`; nil: the daemon's.
   public var languageCode: String?
   /// Sandboxed apps that may see this app: `flatpak:com.example.App`, `snap:example`.
   public var allowedClients: [String]
+  /// What it wants done differently.
   public var options: AppOptions
   /// In the order of the buttons.
   public var providers: [Provider]
@@ -200,16 +211,25 @@ public struct App: Sendable, Hashable {
 
 /// The `options` of an app's file.
 public struct AppOptions: Sendable, Hashable {
+  /// Whether a guest's sign-in keeps the guest's account.
   public var autoUpgradeAnonymous = false
+  /// Whether second factors can be enrolled.
   public var mfaEnabled = false
+  /// `phone`, `totp`.
   public var allowedSecondFactors: [String] = ["phone", "totp"]
+  /// Issuer in an `otpauth` URI.
   public var mfaIssuer: String?
   /// A sign-in link counts only on the machine that asked for it.
   public var forceSameDevice = false
+  /// Whether other ways to sign in are looked up and offered.
   public var legacyRecovery = false
+  /// Whether a provider's own tokens are kept, sealed.
   public var keepProviderTokens = false
+  /// Linked from the sign-in page.
   public var termsOfServiceURL: String?
+  /// Linked from the sign-in page.
   public var privacyPolicyURL: String?
+  /// Path or URL of a picture.
   public var logo: String?
   /// Folder with the app's own text catalogues.
   public var strings: String?
@@ -228,9 +248,13 @@ public struct Provider: Sendable, Hashable {
 
   /// `emailLink`, `password`, `phone`, `anonymous`, or a provider id: `google.com`, `oidc.line`.
   public var id: String
+  /// What stands behind the button.
   public var kind: Kind
+  /// What people call it.
   public var displayName: String
+  /// Text of the button.
   public var label: String?
+  /// Icon name.
   public var icon: String?
   /// `#rrggbb`.
   public var backgroundColor: String?

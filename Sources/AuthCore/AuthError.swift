@@ -115,6 +115,7 @@ public enum AuthError: String, Error, Sendable, Hashable, CaseIterable {
 
 /// An error with what else is known about it: the form in which it travels inside linkd.
 public struct AuthFailure: Error, Sendable, Hashable {
+  /// What a client meets.
   public var error: AuthError
   /// The server's short code, for the log: a constant of the protocol, never a value.
   public var serverCode: String?

@@ -111,14 +111,21 @@ public enum SignInMethod: Sendable, Hashable, CustomStringConvertible {
 ///
 /// Times are Unix seconds.
 public struct Flow: Sendable, Hashable {
+  /// Its public name.
   public var id: FlowID
+  /// Whose session it is about.
   public var key: SessionKey
+  /// What it is for.
   public var purpose: FlowPurpose
+  /// How somebody signs in.
   public var method: SignInMethod
+  /// Where it stands.
   public var stage: FlowStage
   /// Grows by one with each change a client can see.
   public var sequence: UInt64
+  /// When the row was made.
   public var createdAt: Int64
+  /// When the row is given up.
   public var expiresAt: Int64
   /// Who started it: a sandbox id, or nil for a process of the user.
   public var caller: String?
@@ -133,12 +140,15 @@ public struct Flow: Sendable, Hashable {
   public var protectedUID: String?
   /// The guest who was signed in at the start.
   public var anonymousUID: String?
+  /// Provider to link after the sign-in.
   public var linkProvider: String?
+  /// Whether the link counts on this machine alone.
   public var forceSameDevice: Bool
   /// The caller's own continue URL, without what linkd adds.
   public var continueURL: String?
   /// Language of texts and mails for this flow, BCP 47.
   public var locale: String?
+  /// Identity Platform tenant of its calls.
   public var tenantID: String?
   /// When `Resend` is allowed again.
   public var canResendAt: Int64?
@@ -160,7 +170,9 @@ public struct Flow: Sendable, Hashable {
   public var canRetry: Bool
   /// At `succeeded`: who it was.
   public var resultUID: String?
+  /// At `succeeded`: whether the account was made by it.
   public var isNewUser: Bool
+  /// When it ended.
   public var endedAt: Int64?
 
   /// A flow that stands at `starting`.

@@ -34,6 +34,7 @@ public enum LinkRejectionReason: String, Sendable, Hashable, CaseIterable {
 
 /// A URL that linkd doesn't handle, and why.
 public struct LinkRejection: Error, Sendable, Hashable {
+  /// The word.
   public var reason: LinkRejectionReason
   /// Name of the parameter that stood twice with different values.
   public var parameter: String?
@@ -63,15 +64,19 @@ public struct ActionLink: Sendable, Hashable {
   public var kind: LinkKind
   /// The link's own word: `signIn`, `resetPassword`, …
   public var mode: String
+  /// The one-time code.
   public var oobCode: Secret<String>
   /// Nil where absent or blank: the app's own counts.
   public var apiKey: String?
   /// Nil where absent, or dropped because it isn't http(s).
   public var continueURL: String?
+  /// Whether a continue URL was dropped.
   public var continueURLRejected: Bool
   /// Whether the continue URL's host is one of the app's.
   public var continueURLTrusted: Bool
+  /// `lang`.
   public var language: String?
+  /// `tenantId`.
   public var tenantID: String?
   /// The `ui_*` parameters (behaviour: Links 9).
   public var hints: LinkHints
@@ -126,6 +131,7 @@ public struct OAuthRedirect: Sendable, Hashable {
     /// `<scheme>://firebaseauth/link?deep_link_id=…authType=signInWithRedirect` (identity-toolkit 4.6).
     case handler(HandlerResponse)
   }
+  /// What came back.
   public var response: Response
   /// Recognised, but it must not proceed: `missingCode`, `missingState`, `ambiguousResponse`, …
   public var reject: String?
@@ -138,12 +144,19 @@ public struct OAuthRedirect: Sendable, Hashable {
 
   /// The parameters of RFC 6749 4.1.2 and 4.1.2.1.
   public struct OwnClientResponse: Sendable, Hashable {
+    /// `code`.
     public var code: Secret<String>?
+    /// `state`: finds the flow.
     public var state: Secret<String>?
+    /// `error`.
     public var error: String?
+    /// `error_description`: untrusted text.
     public var errorDescription: String?
+    /// `iss` (RFC 9207).
     public var issuer: String?
+    /// `id_token`: recognised, never used.
     public var idToken: Secret<String>?
+    /// `access_token`: recognised, never used.
     public var accessToken: Secret<String>?
     /// True where the parameters came in the fragment.
     public var isFragment: Bool
@@ -154,6 +167,7 @@ public struct OAuthRedirect: Sendable, Hashable {
 
   /// What the Firebase handler sends back.
   public struct HandlerResponse: Sendable, Hashable {
+    /// `eventId`: finds the flow.
     public var eventID: Secret<String>?
     /// The provider's whole answer, for `requestUri`.
     public var responseURL: Secret<String>?
@@ -167,7 +181,9 @@ public struct OAuthRedirect: Sendable, Hashable {
 
 /// The app verification page's return (identity-toolkit 4.7).
 public struct AppVerificationReturn: Sendable, Hashable {
+  /// `recaptchaToken`.
   public var recaptchaToken: Secret<String>?
+  /// `eventId`: finds the flow.
   public var eventID: Secret<String>?
   /// Code of `firebaseError`, `unknown` where it can't be read.
   public var error: String?
@@ -186,6 +202,7 @@ public struct Link: Sendable, Hashable {
     case oauthRedirect(OAuthRedirect)
     case appVerification(AppVerificationReturn)
   }
+  /// What it holds.
   public var content: Content
   /// Wrappers around it, outermost first.
   public var via: [LinkWrapper]

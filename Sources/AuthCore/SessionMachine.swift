@@ -33,10 +33,15 @@ public struct SessionMachine: Sendable {
     case healthChanged
   }
 
+  /// Whose session it is.
   public let key: SessionKey
+  /// The lasting session; nil when nobody is signed in.
   public private(set) var session: Session?
+  /// Who was signed in before a forced sign-out.
   public private(set) var lastUser: LastUser?
+  /// `Health` on D-Bus.
   public private(set) var health: SessionHealth = .ok
+  /// `HealthReason` on D-Bus.
   public private(set) var healthReason: AuthError?
   /// Grows with every signal, is stored, and never goes back.
   public private(set) var sequence: UInt64

@@ -31,9 +31,9 @@ public final class Notifier {
     waiting = notice
     if isShowing { return }
     isShowing = true
-    Task { @LoopActor in
-      while let next = waiting.take() { await send(next) }
-      isShowing = false
+    Task.onLoop {
+      while let next = self.waiting.take() { await self.send(next) }
+      self.isShowing = false
     }
   }
 

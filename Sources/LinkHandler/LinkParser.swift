@@ -4,6 +4,7 @@ public import AuthCore
 public struct PendingListener: Sendable, Hashable {
   /// The app of the flow.
   public var app: AppID
+  /// Where it listens.
   public var port: UInt16
   /// `/callback`, or `/callback/<provider id>`.
   public var path: String

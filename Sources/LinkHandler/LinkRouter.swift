@@ -4,7 +4,9 @@ public import AuthCore
 public enum LinkRouter {
   /// The app and the backend that were chosen.
   public struct Choice: Sendable, Hashable {
+    /// The app.
     public let app: AppID
+    /// Where its accounts live.
     public let backend: Backend
   }
 

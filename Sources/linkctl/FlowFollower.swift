@@ -118,7 +118,7 @@ enum LoopCommand {
   /// Runs `body` on the loop in this thread until it's done.
   static func run(_ body: @escaping @LoopActor () async throws(Failure) -> Int32) throws(Failure) -> Int32 {
     let result = Outcome()
-    Task { @LoopActor in
+    Task.onLoop {
       EventLoop.shared.onSignal(SIGINT) { end(130) }
       EventLoop.shared.onSignal(SIGTERM) { end(130) }
       do throws(Failure) {

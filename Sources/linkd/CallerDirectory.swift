@@ -6,7 +6,10 @@ import EventLoop
 /// Who is at the other end of each call: asked of the bus once per connection, never of the caller.
 @LoopActor
 final class CallerDirectory {
+  /// Connections that are remembered; asking again costs one call of the bus.
+  private static let limit = 256
   private var known: [String: Caller] = [:]
+  private var order: [String] = []
   private let connection: Connection
   private let log: Log
 
@@ -32,10 +35,10 @@ final class CallerDirectory {
     }
   }
 
-  /// Forgets a connection that has gone.
-  func forget(_ uniqueName: String) { known.removeValue(forKey: uniqueName) }
-
+  /// Unique names are never given twice, so an entry is right for as long as the bus lives; but each click is a new one.
   private func remember(_ caller: Caller) -> Caller {
+    if order.count == Self.limit { known.removeValue(forKey: order.removeFirst()) }
+    order.append(caller.uniqueName)
     known[caller.uniqueName] = caller
     return caller
   }

@@ -179,17 +179,19 @@ final class Daemon {
   func stop() {
     guard !stopping else { return }
     stopping = true
-    Task { @LoopActor in
-      if let connection {
-        _ = try? await connection.releaseName(Contract.busName)
-        while connection.callsInFlight > 0, connection.isOpen {
-          try? await EventLoop.shared.sleep(for: .milliseconds(5))
-        }
-        await connection.flush()
-        connection.close()
+    Task.onLoop { await self.finish() }
+  }
+
+  private func finish() async {
+    if let connection {
+      _ = try? await connection.releaseName(Contract.busName)
+      while connection.callsInFlight > 0, connection.isOpen {
+        try? await EventLoop.shared.sleep(for: .milliseconds(5))
       }
-      EventLoop.shared.stop()
+      await connection.flush()
+      connection.close()
     }
+    EventLoop.shared.stop()
   }
 
   private func busLost() {

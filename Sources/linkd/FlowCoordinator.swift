@@ -330,15 +330,17 @@ final class FlowCoordinator {
   }
 
   private func lookUp(_ flow: Flow, _ grant: TokenGrant, delay: Int64) {
-    Task { @LoopActor in
-      if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
-      guard let keeper = keeper(flow.key), flows[flow.id]?.flow.stage == .exchanging else { return }
-      do throws(AuthFailure) {
-        let user = try await services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
-        try settle(flow.id, user)
-      } catch {
-        failedLookUp(flow.id, error)
-      }
+    Task.onLoop { await self.lookUpNow(flow, grant, delay: delay) }
+  }
+
+  private func lookUpNow(_ flow: Flow, _ grant: TokenGrant, delay: Int64) async {
+    if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
+    guard let keeper = keeper(flow.key), flows[flow.id]?.flow.stage == .exchanging else { return }
+    do throws(AuthFailure) {
+      let user = try await services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
+      try settle(flow.id, user)
+    } catch {
+      failedLookUp(flow.id, error)
     }
   }
 
@@ -359,22 +361,24 @@ final class FlowCoordinator {
   }
 
   private func signUp(_ flow: Flow) {
-    Task { @LoopActor in
-      guard let keeper = keeper(flow.key) else { return }
-      let event: AnonymousFlow.Event
-      do throws(AuthFailure) {
-        event = .signedUp(try await services.toolkit.signUpAnonymously(project: keeper.project(for: flow)))
-      } catch {
-        event = .failed(error)
-      }
-      try? apply(flow.id) { $0.handle(event, at: self.services.now) }
+    Task.onLoop { await self.signUpNow(flow) }
+  }
+
+  private func signUpNow(_ flow: Flow) async {
+    guard let keeper = keeper(flow.key) else { return }
+    let event: AnonymousFlow.Event
+    do throws(AuthFailure) {
+      event = .signedUp(try await services.toolkit.signUpAnonymously(project: keeper.project(for: flow)))
+    } catch {
+      event = .failed(error)
     }
+    try? apply(flow.id) { $0.handle(event, at: self.services.now) }
   }
 
   private func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> EmailLinkFlow.Event) {
-    Task { @LoopActor in
-      guard let keeper = keeper(flow.key) else { return }
-      feed(flow.id, await body(keeper))
+    Task.onLoop {
+      guard let keeper = self.keeper(flow.key) else { return }
+      self.feed(flow.id, await body(keeper))
     }
   }
 

@@ -34,7 +34,7 @@ struct Linkd {
   private static func run() -> Int32 {
     let environment = Environment.all
     let status = ExitStatus()
-    Task { @LoopActor in
+    Task.onLoop {
       let daemon = Daemon(environment: environment)
       status.daemon = daemon
       EventLoop.shared.onSignal(SIGTERM) { daemon.stop() }

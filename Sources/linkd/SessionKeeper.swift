@@ -184,7 +184,7 @@ final class SessionKeeper {
       if let failure = backoff.failure(at: BootClock.seconds) { throw failure }
     }
     if let refreshing { return try await refreshing.value.get() }
-    let task = Task { @LoopActor in await self.refresh() }
+    let task = Task.onLoop { await self.refresh() }
     refreshing = task
     return try await task.value.get()
   }

@@ -44,8 +44,8 @@ final class Monitor {
       MatchRule(
         sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
         arg0: Contract.busName))
-    let watch = Task { @LoopActor in
-      for await change in owners { ownerChanged(change) }
+    let watch = Task.onLoop {
+      for await change in owners { self.ownerChanged(change) }
     }
     defer { watch.cancel() }
     try await printCurrent(connection)
