@@ -8,8 +8,9 @@ public import AuthCore
 /// - `waitingForLink` → `exchanging`, `starting` (resend), `cancelled`, `expired`
 /// - `waitingForEmail` → `exchanging`, `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForLink`, `waitingForEmail`, `cancelled`
-/// - `failed` with `canRetry` → `starting` (resend)
-/// - `succeeded`, `cancelled`, `expired`: none
+/// - `failed` with `canRetry` → `starting` (resend), `exchanging` (a newer link)
+/// - `cancelled`, `expired` → `waitingForEmail` (their link is opened again)
+/// - `succeeded`: none
 public struct EmailLinkFlow: Sendable, Hashable {
   /// What happened.
   public enum Event: Sendable, Hashable {
@@ -43,6 +44,8 @@ public struct EmailLinkFlow: Sendable, Hashable {
   public static let resendInterval: Int64 = 60
   /// Seconds after which the person is told that the link may be too old; the server alone ends a code.
   public static let adviceLifetime: Int64 = 6 * 3600
+  /// Seconds that somebody has to say an address (behaviour: Pending flows 2).
+  public static let askingLifetime: Int64 = 600
   /// Seconds a row is kept for matching.
   public static let lifetime: Int64 = 24 * 3600
 
@@ -63,7 +66,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
     case .started: return start()
     case .mailSent: return mailSent(at: now)
     case .mailFailed(let failure): return mailFailed(failure, at: now)
-    case .linkOpened(let code): return open(code)
+    case .linkOpened(let code): return open(code, at: now)
     case .emailProvided(let email): return provide(email)
     case .exchanged(let grant, let uid): return exchanged(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
@@ -131,7 +134,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
 
   // MARK: The link
 
-  private mutating func open(_ code: Secret<String>) -> [FlowAction] {
+  private mutating func open(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
     switch flow.stage {
     case .starting, .waitingForLink, .waitingForEmail:
       if flow.code != code { flow.attempts = 0 }
@@ -154,10 +157,24 @@ public struct EmailLinkFlow: Sendable, Hashable {
       flow.attempts = 0
       flow.code = code
       return exchange()
+    case .cancelled, .expired: return reopen(code, at: now)
     case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForPassword, .waitingForConfirmation,
-      .secondFactorRequired, .reauthenticationRequired, .conflict, .succeeded, .cancelled, .expired:
+      .secondFactorRequired, .reauthenticationRequired, .conflict, .succeeded:
       return []
     }
+  }
+
+  /// A link that was given up unspent is opened again: whoever does so wants it after all, and says the address anew.
+  private mutating func reopen(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
+    flow.endedAt = nil
+    flow.error = nil
+    flow.attempts = 0
+    flow.email = nil
+    flow.linkTokenHash = nil
+    flow.code = code
+    flow.expiresAt = now + Self.askingLifetime
+    flow.stage = .waitingForEmail
+    return [.save]
   }
 
   private mutating func provide(_ email: String) -> [FlowAction] {

@@ -11,6 +11,7 @@ final class Context {
   /// Seconds the whole command may take; nil for as long as it takes.
   let timeout: UInt32?
   private var open: SyncConnection?
+  private let started = ContinuousClock.now
 
   init(_ command: Command, _ arguments: Arguments) throws(UsageError) {
     self.command = command
@@ -55,6 +56,9 @@ final class Context {
       throw Failure(error)
     }
   }
+
+  /// Whether the time that the whole command may take is over.
+  var hasTimedOut: Bool { ContinuousClock.now - started >= .seconds(Int64(timeout ?? 25)) }
 
   /// The object of the app that is meant: `--app`, else the default one.
   func appPath() throws(Failure) -> ObjectPath {

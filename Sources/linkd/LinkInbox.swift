@@ -137,7 +137,7 @@ final class LinkInbox {
     let now = services.now
     var flow = Flow(
       id: FlowIDs.random(), key: key, purpose: .signIn, method: .emailLink, createdAt: now,
-      expiresAt: now + EmailLinkFlow.lifetime)
+      expiresAt: now + EmailLinkFlow.askingLifetime)
     flow.caller = caller.sandboxID
     flow.tenantID = action.tenantID
     try coordinator.startUnsolicited(flow, code: action.oobCode)

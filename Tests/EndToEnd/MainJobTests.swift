@@ -106,3 +106,70 @@ struct MainJobTests {
     #expect(try await world.whoami()["uid"] as? String == uid)
   }
 }
+
+@Suite("Purposes of a mailed link", .timeLimit(.minutes(1)))
+struct PurposeTests {
+  @Test("B027: a guest who links an address keeps the uid and is a guest no more")
+  func link() async throws {
+    let world = try await World.start()
+    #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
+    let guest = try #require(try await world.whoami()["uid"] as? String)
+    // The same guest again, without asking the server.
+    #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
+    #expect(try await world.requests("accounts:signUp") == 1)
+    _ = try await world.sendLink("user@example.com", "--link")
+    #expect(
+      try await world.linkctl("open", try await world.button(try await world.mail("user@example.com"))).status == 0)
+    let user = try await world.whoami()
+    #expect(user["uid"] as? String == guest && user["is-anonymous"] as? Bool == false)
+    #expect(user["email"] as? String == "user@example.com")
+    #expect(try await world.json("status").last?["state"] as? String == "authenticated")
+  }
+
+  @Test("linking and reauthentication need somebody who is signed in, and reauthentication their own address")
+  func refused() async throws {
+    let world = try await World.start()
+    for flag in ["--link", "--reauthenticate"] {
+      let result = try await world.linkctl("sign-in", "email-link", "user@example.com", flag)
+      #expect(result.status == 1 && result.stderr.contains("signed in"))
+    }
+    try await world.signIn("user@example.com")
+    let foreign = try #require(
+      try await world.json("sign-in", "email-link", "other@example.com", "--reauthenticate").last)
+    #expect(foreign["error"] as? String == "org.linkd.Auth1.Error.UserMismatch")
+    #expect(try await world.mails("other@example.com").isEmpty)
+  }
+
+  @Test("a cancelled link that is opened again asks for its address, and a resend comes after a minute alone")
+  func cancelled() async throws {
+    let world = try await World.start()
+    let flow = try await world.sendLink("user@example.com")
+    let link = try await world.button(try await world.mail("user@example.com"))
+    #expect(try await world.linkctl("resend", flow).status == 75)
+    #expect(try await world.linkctl("cancel", flow).status == 0)
+    #expect(try await world.json("flows").isEmpty)
+    let opened = try #require(try await world.json("open", link).last)
+    #expect(opened["stage"] as? String == "waiting-for-email")
+    let again = try #require(opened["flow"] as? String)
+    // Given up once more, and opened once more.
+    #expect(try await world.linkctl("cancel", again).status == 0)
+    #expect(try await world.json("open", link).last?["stage"] as? String == "waiting-for-email")
+    #expect(try await world.linkctl("email", again, "user@example.com").status == 0)
+    #expect(try await world.email() == "user@example.com")
+  }
+
+  @Test("force-same-device refuses a link that no row here asked for")
+  func sameDevice() async throws {
+    let world = try await World.start()
+    _ = try await world.sendLink("user@example.com", "--force-same-device")
+    let link = try await world.button(try await world.mail("user@example.com"))
+    let elsewhere = try await World.start()
+    // The other machine's emulator is another address: the link is taken as it would be there.
+    let moved = link.replacingOccurrences(
+      of: world.emulatorAddress.replacingOccurrences(of: ":", with: "%3A"),
+      with: elsewhere.emulatorAddress.replacingOccurrences(of: ":", with: "%3A"))
+    let refused = try #require(try await elsewhere.json("open", moved).last)
+    #expect(refused["error"] as? String == "org.linkd.Auth1.Error.DifferentDevice")
+    #expect(try await world.linkctl("open", link).status == 0)
+  }
+}

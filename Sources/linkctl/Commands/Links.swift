@@ -11,17 +11,24 @@ extension Command {
     ignoresUnknownOptions: true
   ) { context throws(Failure) in
     let url = try LinkArgument.find(context.arguments)
-    if context.arguments.has("no-wait") {
-      return LinkAnswer.print(
-        try context.call(Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()]),
-        context)
-    }
+    if context.arguments.has("no-wait") { return LinkAnswer.print(try store(url, context), context) }
     return try openAndWait(url, context)
   }
 
+  /// Hands the link over. A daemon that dies under it is started again by the second call: delivering a link twice is
+  /// delivering it once (behaviour: Pending flows 4).
+  private static func store(_ url: String, _ context: Context) throws(Failure) -> [DBusValue] {
+    let arguments: [DBusValue] = [.string(url), context.options()]
+    do throws(Failure) {
+      return try context.call(Contract.rootPath, Contract.Interface.links, "Open", arguments)
+    } catch {
+      guard error.name == DBusError.Name.noReply, !context.hasTimedOut else { throw error }
+      return try context.call(Contract.rootPath, Contract.Interface.links, "Open", arguments)
+    }
+  }
+
   private static func openAndWait(_ url: String, _ context: Context) throws(Failure) -> Int32 {
-    let reply = try context.call(
-      Contract.rootPath, Contract.Interface.links, "Open", [.string(url), context.options()])
+    let reply = try store(url, context)
     guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asPath else {
       return LinkAnswer.print(reply, context)
     }
