@@ -19,7 +19,7 @@ struct VectorTests {
     let usesEmulator = vector.id.hasPrefix("E") || vector.id.hasPrefix("BE")
     let parser = LinkParser(apps: [Vector.app(emulator: usesEmulator)])
     let expect = vector.expect
-    switch parser.parse(vector.url, listeners: Vector.listeners) {
+    switch parser.parse(vector.url, pending: Vector.pending) {
     case .failure(let rejection):
       #expect(vector.kind == "none", "rejected as \(rejection.reason)")
       #expect(expect["reason"] as? String == rejection.reason.rawValue)
@@ -75,8 +75,7 @@ struct VectorTests {
         }
       }
       #expect(
-        parser.parse(bytes: bytes, listeners: Vector.listeners)
-          == parser.parse(bytes: bytes, listeners: Vector.listeners))
+        parser.parse(bytes: bytes, pending: Vector.pending) == parser.parse(bytes: bytes, pending: Vector.pending))
     }
   }
 }

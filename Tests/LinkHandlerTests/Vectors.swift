@@ -51,7 +51,13 @@ struct Vector: Sendable, CustomTestStringConvertible {
   }
 
   /// A redirect waits at 127.0.0.1:49152 and [::1]:49152, `/callback`.
-  static let listeners = [PendingListener(app: app(emulator: false).id, port: 49152, path: "/callback")]
+  static let pending = PendingReturns(
+    [PendingReturns.Waiting(app: app(emulator: false).id, returnURI: "http://127.0.0.1:49152/callback")].compactMap {
+      $0
+    })
+
+  /// The tokens of the flows that the vectors assume.
+  static func isWaiting(_ token: Secret<String>) -> Bool { ["STATE1", "EVTABCDEFG"].contains(token.reveal()) }
 }
 
 extension Link {
