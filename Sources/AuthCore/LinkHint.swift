@@ -15,7 +15,7 @@ public enum LinkHint: String, Sendable, Hashable, CaseIterable {
   case encodedTwice
 
   /// Stable id of the sentence in the text catalogues.
-  public var textID: String { "link-hint.\(rawValue)" }
+  public var textID: String { "link.\(rawValue)" }
 }
 
 extension Link {

@@ -61,8 +61,12 @@ extension Bytes {
 
   /// The part before the first `byte`, and the part after it; the second is nil where there is none.
   func cut(at byte: UInt8) -> (head: Bytes, tail: Bytes?) {
-    guard let index = firstIndex(of: byte) else { return (self, nil) }
-    return (self[..<index], self[(index + 1)...])
+    let found = withUnsafeBufferPointer { own in
+      for index in 0..<own.count where own[index] == byte { return index }
+      return -1
+    }
+    guard found >= 0 else { return (self, nil) }
+    return (self[..<(startIndex + found)], self[(startIndex + found + 1)...])
   }
 
   /// ASCII letters in lower case.

@@ -28,10 +28,8 @@ extension LinkParser.Run {
     }
   }
 
-  /// Quoted-printable (RFC 2045 6.7) writes `=` as `=3D` and breaks lines after a `=`.
-  private static func isSource(_ text: Bytes) -> Bool {
-    text.firstRange(of: "=3D") != nil || text.firstRange(of: "=\r\n") != nil || text.firstRange(of: "=\n") != nil
-  }
+  /// Quoted-printable (RFC 2045 6.7) writes every `=` of a link as `=3D`.
+  private static func isSource(_ text: Bytes) -> Bool { text.firstRange(of: "=3D") != nil }
 
   private static func endsInEscape(_ text: Bytes) -> Bool {
     text.last == UInt8(ascii: "%") || text.dropLast().last == UInt8(ascii: "%")

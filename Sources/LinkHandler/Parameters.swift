@@ -77,10 +77,15 @@ struct Parameters {
     return false
   }
 
-  /// These, with those of `others` whose names don't stand here.
+  /// These, with those of an action link's parameters that stand in `others` alone.
   func filled(from others: Parameters) -> Parameters {
+    let missing = Self.actionNames.filter { !has($0) }
     var all = self
-    for pair in others.pairs where !pairs.contains(where: { $0.name == pair.name }) { all.pairs.append(pair) }
+    for pair in others.pairs where missing.contains(where: { pair.name.equals($0) }) { all.pairs.append(pair) }
     return all
   }
+
+  private static let actionNames: [StaticString] = [
+    "oobCode", "mode", "apiKey", "continueUrl", "lang", "tenantId", "ui_sid", "ui_auid", "ui_sd", "ui_pid",
+  ]
 }

@@ -6,9 +6,8 @@ struct SplitURL {
   let scheme: Bytes
   /// Nil where there is no `//`.
   let authority: Bytes?
-  let path: Bytes
-  let query: Bytes?
-  let fragment: Bytes?
+  /// What follows the authority. Split when it's asked for: of a foreign URL, nothing here counts.
+  private let rest: Bytes
   /// A raw space stands somewhere.
   let hasSpace: Bool
 
@@ -23,19 +22,27 @@ struct SplitURL {
     else { throw LinkRejection(.malformed) }
     self.hasSpace = hasSpace
     scheme = bytes[..<colon]
-    let (beforeFragment, fragment) = bytes[(colon + 1)...].cut(at: UInt8(ascii: "#"))
-    let (hierarchy, query) = beforeFragment.cut(at: UInt8(ascii: "?"))
-    self.fragment = fragment
-    self.query = query
+    let hierarchy = bytes[(colon + 1)...]
     if hierarchy.hasPrefix("//") {
-      let rest = hierarchy.dropFirst(2)
-      let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-      authority = rest[..<slash]
-      path = rest[slash...]
+      let start = colon + 3
+      let end = bytes[start...].firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+      authority = bytes[start..<end]
+      rest = bytes[end...]
     } else {
       authority = nil
-      path = hierarchy
+      rest = hierarchy
     }
+  }
+
+  /// As written, up to the query.
+  var path: Bytes { rest.cut(at: UInt8(ascii: "#")).head.cut(at: UInt8(ascii: "?")).head }
+  /// Between the first `?` and the fragment; nil where there's none.
+  var query: Bytes? { rest.cut(at: UInt8(ascii: "#")).head.cut(at: UInt8(ascii: "?")).tail }
+  /// After the first `#`; nil where there's none.
+  var fragment: Bytes? { rest.cut(at: UInt8(ascii: "#")).tail }
+
+  private static func endsAuthority(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
   private static func scan(_ bytes: Bytes) -> (hasControl: Bool, hasSpace: Bool) {
