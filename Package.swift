@@ -100,7 +100,7 @@ let package = Package(
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
-    tests("PhoneVerificationTests", ["PhoneVerification"]),
+    tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),

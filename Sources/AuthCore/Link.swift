@@ -44,17 +44,20 @@ public struct LinkRejection: Error, Sendable, Hashable {
   public var schemeOwners: [AppID]
   /// The URL's scheme, lower case, where it has one.
   public var scheme: String?
+  /// What to tell the person, where the fault shows it.
+  public var hint: LinkHint?
 
   /// A rejection for `reason` alone.
   public init(
     _ reason: LinkRejectionReason, parameter: String? = nil, via: [LinkWrapper] = [], schemeOwners: [AppID] = [],
-    scheme: String? = nil
+    scheme: String? = nil, hint: LinkHint? = nil
   ) {
     self.reason = reason
     self.parameter = parameter
     self.via = via
     self.schemeOwners = schemeOwners
     self.scheme = scheme
+    self.hint = hint
   }
 }
 

@@ -1,9 +1,9 @@
 /// Links as they come from a command line or a pasted mail.
 public enum LinkText {
-  /// Whether `text` is meant as a link: a scheme (RFC 3986 3.1), a colon and something after it; no file path
-  /// (field report B079).
+  /// Whether `text` is meant as a link: a scheme (RFC 3986 3.1), a colon and something after it, whatever a mail client put
+  /// in front; no file path and no option (field report B079). Whether it can be used, the parser says.
   public static func looksLikeLink(_ text: String) -> Bool {
-    let bytes = trimmed(text).utf8
+    let bytes = trimmed(text, and: "<(\"'\u{feff}\u{200b}").utf8
     guard let first = bytes.first, isLetter(first) else { return false }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return false }
     guard bytes[..<colon].allSatisfy(isSchemeByte) else { return false }
@@ -14,16 +14,17 @@ public enum LinkText {
   /// The lines of a mail put together again: a client has broken the link, and only the first part was clickable
   /// (field report B046). White space at the ends of lines goes; what stands inside a line stays.
   public static func joinLines(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).map { String(trimmed(String($0))) }.joined()
+    text.split(whereSeparator: \.isNewline).map { trimmed(String($0)) }.joined()
   }
 
-  private static func trimmed(_ text: String) -> Substring {
-    var text = Substring(text)
-    while let first = text.first, first.isWhitespace || first == "<" || first == "\"" || first == "'" {
-      text.removeFirst()
+  /// Without white space at the ends, and without `opening` at the beginning.
+  private static func trimmed(_ text: String, and opening: String = "") -> Substring {
+    var scalars = text.unicodeScalars[...]
+    while let first = scalars.first, first.properties.isWhitespace || opening.unicodeScalars.contains(first) {
+      scalars.removeFirst()
     }
-    while let last = text.last, last.isWhitespace { text.removeLast() }
-    return text
+    while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+    return Substring(scalars)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {

@@ -2,57 +2,81 @@
 typealias Bytes = ArraySlice<UInt8>
 
 extension Bytes {
-  /// The bytes of a literal.
-  init(_ text: StaticString) {
-    self = text.withUTF8Buffer { ArraySlice($0) }
-  }
-
   /// Valid UTF-8 as text; nil otherwise.
-  var text: String? { String(validating: self, as: UTF8.self) }
+  var text: String? { withUnsafeBufferPointer { String(validating: $0, as: UTF8.self) } }
 
-  /// The text, where the bytes are known to be ASCII.
-  var ascii: String { String(decoding: self, as: UTF8.self) }
+  /// The text; bytes that aren't UTF-8 are replaced.
+  var ascii: String { withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 
   /// Equal to `literal` byte for byte.
   func equals(_ literal: StaticString) -> Bool {
-    guard count == literal.utf8CodeUnitCount else { return false }
-    return literal.withUTF8Buffer { elementsEqual($0) }
+    count == literal.utf8CodeUnitCount && hasPrefix(literal)
   }
 
   /// Begins with `literal`.
   func hasPrefix(_ literal: StaticString) -> Bool {
     guard count >= literal.utf8CodeUnitCount else { return false }
-    return literal.withUTF8Buffer { prefix($0.count).elementsEqual($0) }
+    return withUnsafeBufferPointer { own in
+      literal.withUTF8Buffer { other in
+        for index in 0..<other.count where own[index] != other[index] { return false }
+        return true
+      }
+    }
   }
 
   /// Ends with `literal`.
-  func hasSuffix(_ literal: StaticString) -> Bool {
-    guard count >= literal.utf8CodeUnitCount else { return false }
-    return literal.withUTF8Buffer { suffix($0.count).elementsEqual($0) }
+  func hasSuffix(_ literal: StaticString) -> Bool { suffix(literal.utf8CodeUnitCount).equals(literal) }
+
+  /// Equal to `name`, which is in lower case, whatever the letter case here.
+  func isName(_ name: [UInt8]) -> Bool {
+    guard count == name.count else { return false }
+    var index = startIndex
+    for byte in name {
+      if ASCII.lower(self[index]) != byte { return false }
+      index += 1
+    }
+    return true
+  }
+
+  /// Equal to `name`, which is in lower case, whatever the letter case here.
+  func isName(_ name: StaticString) -> Bool {
+    guard count == name.utf8CodeUnitCount else { return false }
+    return withUnsafeBufferPointer { own in
+      name.withUTF8Buffer { other in
+        for index in 0..<other.count where ASCII.lower(own[index]) != other[index] { return false }
+        return true
+      }
+    }
   }
 
   /// Where `literal` first stands.
   func firstRange(of literal: StaticString) -> Range<Int>? {
-    literal.withUTF8Buffer { needle in
-      guard let first = needle.first, count >= needle.count else { return nil }
-      var index = startIndex
-      while let found = self[index...].firstIndex(of: first), found + needle.count <= endIndex {
-        if self[found..<(found + needle.count)].elementsEqual(needle) { return found..<(found + needle.count) }
-        index = found + 1
-      }
-      return nil
+    let length = literal.utf8CodeUnitCount
+    guard length > 0, count >= length else { return nil }
+    for index in startIndex...(endIndex - length) where self[index...].hasPrefix(literal) {
+      return index..<(index + length)
     }
+    return nil
   }
 
   /// The part before the first `byte`, and the part after it; the second is nil where there is none.
   func cut(at byte: UInt8) -> (head: Bytes, tail: Bytes?) {
-    guard let index = firstIndex(of: byte) else { return (self, nil) }
-    return (self[..<index], self[(index + 1)...])
+    let found = withUnsafeBufferPointer { own in
+      for index in 0..<own.count where own[index] == byte { return index }
+      return -1
+    }
+    guard found >= 0 else { return (self, nil) }
+    return (self[..<(startIndex + found)], self[(startIndex + found + 1)...])
   }
 
   /// ASCII letters in lower case.
   var lowercased: String {
-    String(decoding: map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+    withUnsafeBufferPointer { own in
+      String(unsafeUninitializedCapacity: own.count) { out in
+        for index in 0..<own.count { out[index] = ASCII.lower(own[index]) }
+        return own.count
+      }
+    }
   }
 }
 
@@ -61,16 +85,15 @@ enum PercentCoding {
   /// How `+` reads: literally in action links, a space in OAuth responses (application/x-www-form-urlencoded).
   enum Plus { case literal, space }
 
-  /// The decoded text; nil for a broken escape or bytes that aren't UTF-8.
-  static func decode(_ bytes: Bytes, plus: Plus = .literal) -> String? {
-    guard bytes.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return bytes.text }
+  /// The decoded bytes; nil for a broken escape.
+  static func decode(_ bytes: Bytes, plus: Plus = .literal) -> [UInt8]? {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
     var index = bytes.startIndex
     while index < bytes.endIndex {
       let byte = bytes[index]
       if byte == UInt8(ascii: "%") {
-        guard index + 2 < bytes.endIndex, let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2]) else {
+        guard bytes.endIndex - index > 2, let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2]) else {
           return nil
         }
         out.append(high << 4 | low)
@@ -80,24 +103,27 @@ enum PercentCoding {
         index += 1
       }
     }
-    return String(validating: out, as: UTF8.self)
+    return out
+  }
+
+  /// The decoded text; nil for a broken escape or bytes that aren't UTF-8.
+  static func decodeText(_ bytes: Bytes, plus: Plus = .literal) -> String? {
+    let isPlain = bytes.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
+    return isPlain ? bytes.text : decode(bytes, plus: plus)?[...].text
   }
 
   /// Unreserved characters as they are (RFC 3986 2.3), every other byte as an escape.
   static func encode(_ text: String) -> String {
-    var out = ""
+    let digits = Array("0123456789ABCDEF".utf8)
+    var out: [UInt8] = []
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-        UInt8(ascii: "~"):
-        out.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        out += byte < 16 ? "%0" : "%"
-        out += String(byte, radix: 16, uppercase: true)
+      if ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-_.~".utf8.contains(byte) {
+        out.append(byte)
+      } else {
+        out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
       }
     }
-    return out
+    return out[...].ascii
   }
 
   /// The value of a hexadecimal digit.

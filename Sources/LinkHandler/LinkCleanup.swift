@@ -1,25 +1,37 @@
-/// What mail clients and clipboards put around a link is taken off (behaviour: Links 1); inside nothing is touched but
-/// `&amp;` for `&`.
+/// What mail clients and clipboards put around a link is taken off (behaviour: Links 1); nothing inside is touched here.
 enum LinkCleanup {
   /// The link inside `text`.
-  static func clean(_ text: [UInt8]) -> Bytes {
-    var bytes = text[...]
-    trimOutside(&bytes)
-    while let last = bytes.last, isTrailingPunctuation(last) { bytes.removeLast() }
-    trimOutside(&bytes)
-    return repaired(bytes)
-  }
-
-  private static func trimOutside(_ bytes: inout Bytes) {
+  static func clean(_ text: Bytes) -> Bytes {
+    var bytes = text
     var length = -1
     while length != bytes.count {
       length = bytes.count
-      while let first = bytes.first, isSpace(first) || isOpening(first) { bytes.removeFirst() }
-      while let last = bytes.last, isSpace(last) || isClosing(last) { bytes.removeLast() }
-      // Byte order mark, zero-width space and joiners, no-break space.
-      for mark: StaticString in ["\u{feff}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{2060}", "\u{a0}"] {
-        while bytes.hasPrefix(mark) { bytes.removeFirst(mark.utf8CodeUnitCount) }
-        while bytes.hasSuffix(mark) { bytes.removeLast(mark.utf8CodeUnitCount) }
+      trimStart(&bytes)
+      trimEnd(&bytes)
+    }
+    return bytes
+  }
+
+  private static func trimStart(_ bytes: inout Bytes) {
+    while let first = bytes.first {
+      if isSpace(first) || isOpening(first) {
+        bytes.removeFirst()
+      } else if first >= 0x80, let mark = marks.first(where: { bytes.hasPrefix($0) }) {
+        bytes.removeFirst(mark.utf8CodeUnitCount)
+      } else {
+        return
+      }
+    }
+  }
+
+  private static func trimEnd(_ bytes: inout Bytes) {
+    while let last = bytes.last {
+      if isSpace(last) || isClosing(last) {
+        bytes.removeLast()
+      } else if last >= 0x80, let mark = marks.first(where: { bytes.hasSuffix($0) }) {
+        bytes.removeLast(mark.utf8CodeUnitCount)
+      } else {
+        return
       }
     }
   }
@@ -33,34 +45,20 @@ enum LinkCleanup {
     }
   }
 
+  /// Never `-`, `_` or `=`: a code may end in them (field report B045).
   private static func isClosing(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
-    default: false
-    }
-  }
-
-  /// Never `-`, `_` or `=`: a code may end in them (field report B045).
-  private static func isTrailingPunctuation(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "!"),
-      UInt8(ascii: "?"), UInt8(ascii: ")"):
+    case UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "."), UInt8(ascii: ","),
+      UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "!"), UInt8(ascii: "?"), UInt8(ascii: ")"):
       true
     default: false
     }
   }
 
-  /// `&amp;` between parameters is an `&` that a mail program left in the href (field report B047).
-  private static func repaired(_ bytes: Bytes) -> Bytes {
-    guard bytes.firstRange(of: "&amp;") != nil else { return bytes }
-    var out: [UInt8] = []
-    var rest = bytes
-    while let range = rest.firstRange(of: "&amp;") {
-      out += rest[..<range.lowerBound]
-      out.append(UInt8(ascii: "&"))
-      rest = rest[range.upperBound...]
-    }
-    out += rest
-    return out[...]
-  }
+  /// Invisible characters, and spaces, quotes and full stops beyond ASCII: never part of a URL (RFC 3986 2).
+  private static let marks: [StaticString] = [
+    "\u{feff}", "\u{200b}", "\u{200c}", "\u{200d}", "\u{200e}", "\u{200f}", "\u{2060}", "\u{a0}", "\u{3000}",
+    "\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{201e}", "\u{ab}", "\u{bb}", "\u{2026}", "\u{3002}", "\u{ff0c}",
+    "\u{ff08}", "\u{ff09}", "\u{300c}", "\u{300d}",
+  ]
 }

@@ -1,26 +1,9 @@
 public import AuthCore
 
-/// A loopback listener that waits for a redirect: what the apps' files don't say.
-public struct PendingListener: Sendable, Hashable {
-  /// The app of the flow.
-  public var app: AppID
-  /// Where it listens.
-  public var port: UInt16
-  /// `/callback`, or `/callback/<provider id>`.
-  public var path: String
-
-  /// A listener on 127.0.0.1 and [::1].
-  public init(app: AppID, port: UInt16, path: String) {
-    self.app = app
-    self.port = port
-    self.path = path
-  }
-}
-
 /// The one parser of links, for "can I handle it" and "handle it" alike (behaviour: Links).
 ///
 /// Pure and total: no network, no clock, no trap, whatever the input. What it says depends on the URL, the apps and the
-/// pending listeners alone.
+/// pending returns alone.
 public struct LinkParser: Sendable {
   /// Bytes of a URL that is looked at.
   public static let sizeLimit = 32 * 1024
@@ -32,52 +15,54 @@ public struct LinkParser: Sendable {
   /// A parser that knows `apps`. One app may stand here several times, once per backend.
   public init(apps: [App]) { index = AppIndex(apps) }
 
-  /// What `text` is.
-  public func parse(_ text: String, listeners: [PendingListener] = []) -> Result<Link, LinkRejection> {
-    parse(bytes: Array(text.utf8), listeners: listeners)
+  /// What `text` is; `pending` are the redirects that live flows wait for.
+  public func parse(_ text: String, pending: PendingReturns = PendingReturns()) -> Result<Link, LinkRejection> {
+    guard text.utf8.count <= Self.sizeLimit else { return .failure(LinkRejection(.tooLong)) }
+    return parse(bytes: Array(text.utf8), pending: pending)
   }
 
-  /// The same for raw bytes: `malformed` where they aren't UTF-8.
-  public func parse(bytes: [UInt8], listeners: [PendingListener] = []) -> Result<Link, LinkRejection> {
+  /// The same for raw bytes: what isn't UTF-8 where it matters is `malformed`.
+  public func parse(bytes: [UInt8], pending: PendingReturns = PendingReturns()) -> Result<Link, LinkRejection> {
     guard bytes.count <= Self.sizeLimit else { return .failure(LinkRejection(.tooLong)) }
-    var run = Run(index: index, listeners: listeners)
+    let link = LinkCleanup.clean(bytes[...])
+    var run = Run(index: index, pending: pending)
     do throws(LinkRejection) {
-      return .success(try run.link(LinkCleanup.clean(bytes)))
+      return .success(try run.link(link))
     } catch {
-      return .failure(run.completed(error))
+      return .failure(run.completed(error, text: link))
     }
   }
+}
 
+extension LinkParser {
   /// One parse: the wrappers taken off and the apps still possible.
   struct Run {
     let index: AppIndex
-    let listeners: [PendingListener]
+    let pending: PendingReturns
     var via: [LinkWrapper] = []
     /// Indices into the apps; nil while nothing has narrowed them.
     var candidates: [Int]?
     /// Set where an own scheme is outside: its owners hear of what isn't an auth link.
     var schemeOwners: [Int] = []
-    var scheme: String?
+    var scheme: Bytes?
     /// The emulator at whose own address the innermost link is.
     var emulator: EmulatorAddress?
-    var depth = 0
 
-    init(index: AppIndex, listeners: [PendingListener]) {
+    init(index: AppIndex, pending: PendingReturns) {
       self.index = index
-      self.listeners = listeners
-    }
-
-    /// The rejection with what is known about the whole URL.
-    func completed(_ rejection: LinkRejection) -> LinkRejection {
-      var rejection = rejection
-      rejection.via = via
-      rejection.scheme = scheme
-      rejection.schemeOwners = ids(schemeOwners)
-      return rejection
+      self.pending = pending
     }
 
     /// Names of apps, without repetition, in order.
-    func ids(_ indices: [Int]) -> [AppID] { Set(indices.map { index.apps[$0].id }).sorted() }
+    func ids(_ indices: [Int]) -> [AppID] {
+      if indices.count == 1 { return [index.apps[indices[0]].id] }
+      return Set(indices.map { index.apps[$0].id }).sorted()
+    }
+
+    /// The link that was found, with what the way to it has shown.
+    func found(_ content: Link.Content) -> Link {
+      Link(content: content, via: via, candidates: ids(candidates ?? []), emulator: emulator)
+    }
 
     /// Keeps the candidates that also claim this level.
     ///
@@ -92,138 +77,81 @@ public struct LinkParser: Sendable {
     ///
     /// - Throws: `nestingTooDeep`.
     mutating func enter(_ wrapper: LinkWrapper) throws(LinkRejection) {
-      depth += 1
-      guard depth <= LinkParser.nestingLimit else { throw LinkRejection(.nestingTooDeep) }
+      guard via.count < LinkParser.nestingLimit else { throw LinkRejection(.nestingTooDeep) }
       via.append(wrapper)
     }
 
     // MARK: A level
 
+    /// The link in `bytes`; `spilled` are the parameters of the level above, where that is a page of ours.
     mutating func link(_ bytes: Bytes, spilled: Parameters? = nil) throws(LinkRejection) -> Link {
       let url = try SplitURL(bytes)
-      if depth == 0 { scheme = url.scheme }
-      switch url.scheme {
-      case "https", "http":
-        guard !bytes.contains(UInt8(ascii: " ")), let authority = url.authority else { throw LinkRejection(.malformed) }
-        return try web(url, try WebAuthority(authority), spilled)
-      default:
-        // A scheme inside a scheme is nobody's link.
-        guard depth == 0, let owners = index.schemes[url.scheme] else { throw LinkRejection(.unsupportedScheme) }
-        guard !bytes.contains(UInt8(ascii: " ")) else { throw LinkRejection(.malformed) }
-        schemeOwners = owners
-        candidates = owners
-        return try custom(url)
-      }
+      if via.isEmpty { scheme = url.scheme }
+      if url.scheme.isName("https") { return try secure(url, try authority(url), spilled) }
+      if url.scheme.isName("http") { return try plain(url, try authority(url)) }
+      // A scheme inside a scheme is nobody's link.
+      guard via.isEmpty, let owners = index.schemes.find(url.scheme) else { throw LinkRejection(.unsupportedScheme) }
+      guard !url.hasSpace else { throw LinkRejection(.malformed, hint: .joinedLines) }
+      schemeOwners = owners
+      candidates = owners
+      return try custom(url)
     }
 
-    private mutating func web(
+    private func authority(_ url: SplitURL) throws(LinkRejection) -> WebAuthority {
+      guard !url.hasSpace else { throw LinkRejection(.malformed, hint: .joinedLines) }
+      guard let authority = url.authority else { throw LinkRejection(.malformed) }
+      return try WebAuthority(authority)
+    }
+
+    /// https: a page of ours or a wrapper around one.
+    private mutating func secure(
       _ url: SplitURL, _ authority: WebAuthority, _ spilled: Parameters?
     ) throws(LinkRejection) -> Link {
-      if url.scheme == "http" {
-        guard authority.isLoopback else { throw LinkRejection(.insecureScheme) }
-        return try loopback(url, authority)
-      }
-      guard authority.port == nil || authority.port == 443 else { throw LinkRejection(.untrustedHost) }
-      guard let claim = index.hosts[authority.host] else { return try wrapped(url, authority) }
+      guard authority.port ?? 443 == 443 else { throw LinkRejection(.untrustedHost) }
+      guard let claim = index.hosts.find(authority.host) else { return try wrapped(url, authority) }
       let parameters = Parameters(url.query, plus: .literal)
-      if let link = try pageOfOurs(url, claim, parameters, spilled) { return link }
-      guard !claim.continueHost.isEmpty, parameters.has("mode") || parameters.has("oobCode") else {
-        throw LinkRejection(.notAuthLink)
+      if !claim.linkHost.isEmpty, let link = try firebasePage(url, claim.linkHost, parameters, spilled) { return link }
+      if !claim.continueHost.isEmpty, Self.hasAction(parameters) {
+        try narrow(to: claim.continueHost)
+        return try action(parameters)
       }
-      try narrow(to: claim.continueHost)
-      return try action(parameters)
+      throw Self.withoutCode(url, claim, parameters, after: via.last)
     }
 
-    /// The pages that Firebase serves for a project; nil for any other path.
-    private mutating func pageOfOurs(
-      _ url: SplitURL, _ claim: AppIndex.HostClaim, _ parameters: Parameters, _ spilled: Parameters?
+    /// The pages that Firebase serves for a project; nil for any other.
+    private mutating func firebasePage(
+      _ url: SplitURL, _ claim: [Int], _ parameters: Parameters, _ spilled: Parameters?
     ) throws(LinkRejection) -> Link? {
-      guard !claim.linkHost.isEmpty else { return nil }
       if url.path.equals("/__/auth/action") || url.path.equals("/__/auth/action/") {
-        try narrow(to: claim.linkHost)
-        // A mail client decoded the nested link, so that part of it stands in the outer query.
-        let inner = spilled.map(parameters.filled(from:)) ?? parameters
-        return try action(parameters.has("oobCode") ? parameters : inner)
+        try narrow(to: claim)
+        // A mail client decoded the nested link, so that part of it stands in the query of our own page around it.
+        if let spilled, !parameters.has("oobCode") { return try action(parameters.filled(from: spilled)) }
+        return try action(parameters)
       }
-      let isHosting = url.path.equals("/__/auth/links") || url.path.equals("/__/auth/links/")
-      if let nested = try nestedLink(parameters) {
-        try narrow(to: claim.linkHost)
-        try enter(isHosting ? .hostingLink : .dynamicLink)
-        return try link(Array(nested.utf8)[...], spilled: parameters)
-      }
-      let isBare = url.path.isEmpty || url.path.equals("/") || isHosting
-      if claim.continueHost.isEmpty, isBare || depth > 0, !parameters.has("oobCode") {
-        throw LinkRejection(.missingOobCode)
-      }
-      return nil
+      guard let nested = try parameters.nested("link", or: "deep_link_id") else { return nil }
+      try narrow(to: claim)
+      try enter(Self.isHostingLink(url) ? .hostingLink : .dynamicLink)
+      return try link(nested, spilled: parameters)
     }
 
-    /// `link=` or `deep_link_id=`, decoded once.
-    func nestedLink(_ parameters: Parameters) throws(LinkRejection) -> String? {
-      if let link = try parameters.value("link") { return link }
-      return try parameters.value("deep_link_id")
+    private static func isHostingLink(_ url: SplitURL) -> Bool {
+      url.path.equals("/__/auth/links") || url.path.equals("/__/auth/links/")
     }
 
-    // MARK: Action links
-
-    /// - Throws: in this order: `missingOobCode`, `missingMode`, `unknownMode`, `apiKeyMismatch`, and for any of them
-    ///   `duplicateParameter`, `malformed`, `controlCharacter`.
-    mutating func action(_ parameters: Parameters) throws(LinkRejection) -> Link {
-      guard let code = try parameters.value("oobCode") else { throw LinkRejection(.missingOobCode) }
-      guard let mode = try parameters.value("mode") else { throw LinkRejection(.missingMode) }
-      guard let kind = ActionMode.kinds[mode] else { throw LinkRejection(.unknownMode) }
-      let apiKey = try parameters.value("apiKey")
-      try narrowByKey(apiKey)
-      var link = ActionLink(kind: kind, mode: mode, oobCode: Secret(code), apiKey: apiKey)
-      link.language = try parameters.value("lang")
-      link.tenantID = try parameters.value("tenantId")
-      if let target = try parameters.value("continueUrl") { take(target, &link) }
-      link.hints = try hints(link.continueURL, parameters)
-      return Link(content: .action(link), via: via, candidates: ids(candidates ?? []), emulator: emulator)
+    /// Whether a page's query is a link's: Firebase appends at least one of these in words of its own.
+    static func hasAction(_ parameters: Parameters) -> Bool {
+      parameters.has("oobCode") || parameters.optional("mode").map { ActionMode.kinds[$0] != nil } == true
     }
 
-    /// A link names its project by its key. `fake-api-key` names none: the emulator writes it into every link.
-    private mutating func narrowByKey(_ apiKey: String?) throws(LinkRejection) {
-      guard let apiKey else { return }
-      if apiKey == "fake-api-key", emulator != nil { return }
-      candidates = (candidates ?? []).filter { index.apps[$0].apiKey == apiKey }
-      guard candidates?.isEmpty == false else { throw LinkRejection(.apiKeyMismatch) }
-    }
-
-    private func take(_ target: String, _ link: inout ActionLink) {
-      guard let url = try? SplitURL(Array(target.utf8)[...]), url.scheme == "https" || url.scheme == "http",
-        let authority = url.authority.flatMap({ try? WebAuthority($0) })
-      else {
-        link.continueURLRejected = true
-        return
-      }
-      link.continueURL = target
-      let claim = index.hosts[authority.host]
-      let claims = (claim?.linkHost ?? []) + (claim?.continueHost ?? [])
-      link.continueURLTrusted = authority.isLoopback || (candidates ?? []).contains(where: claims.contains)
-    }
-
-    /// `ui_*`, from the continue URL's query or, where there is none, from the link's own (behaviour: Links 9).
-    private func hints(_ continueURL: String?, _ own: Parameters) throws(LinkRejection) -> LinkHints {
-      var source = own
-      if let continueURL, let url = try? SplitURL(Array(continueURL.utf8)[...]) {
-        source = Parameters(url.query, plus: .literal)
-      }
-      // They only find a row: a damaged one finds none.
-      return LinkHints(
-        sessionID: ((try? source.value("ui_sid")) ?? nil).map(Secret.init),
-        anonymousUID: (try? source.value("ui_auid")) ?? nil, sameDevice: (try? source.value("ui_sd")) ?? nil == "1",
-        providerID: (try? source.value("ui_pid")) ?? nil)
+    /// A page of ours without an action: a link that has lost its code on the way, or just a page.
+    private static func withoutCode(
+      _ url: SplitURL, _ claim: AppIndex.HostClaim, _ parameters: Parameters, after wrapper: LinkWrapper?
+    ) -> LinkRejection {
+      let isResolved = wrapper == .hostingLink || wrapper == .dynamicLink
+      let isBare = url.path.isEmpty || url.path.equals("/") || isHostingLink(url)
+      let isLinkHost = !claim.linkHost.isEmpty && claim.continueHost.isEmpty
+      guard !parameters.has("oobCode"), isResolved || isLinkHost && isBare else { return LinkRejection(.notAuthLink) }
+      return LinkRejection(.missingOobCode, hint: .resolvedTooEarly)
     }
   }
-}
-
-/// The words of a link's `mode` (identity-toolkit 5.2). The REST API's `requestType` has a table of its own (field report
-/// B020).
-enum ActionMode {
-  static let kinds: [String: LinkKind] = [
-    "signIn": .emailSignIn, "resetPassword": .passwordReset, "verifyEmail": .verifyEmail,
-    "recoverEmail": .recoverEmail, "verifyAndChangeEmail": .verifyAndChangeEmail,
-    "revertSecondFactorAddition": .revertSecondFactor,
-  ]
 }

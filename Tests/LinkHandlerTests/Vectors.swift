@@ -27,11 +27,24 @@ struct Vector: Sendable, CustomTestStringConvertible {
     }
   }
 
+  /// The vector `id`, of whichever file.
+  static func named(_ id: String) throws -> Vector {
+    try #require((VectorTests.links + VectorTests.bridge).first { $0.id == id }, "no vector \(id)")
+  }
+
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Vectors")
 
   /// The app that the vectors are judged against.
   static func app(emulator: Bool) -> App {
+    var app = base
+    if !emulator { app.emulator = nil }
+    return app
+  }
+
+  private static let base = loadApp()
+
+  private static func loadApp() -> App {
     let data = (try? Data(contentsOf: folder.appendingPathComponent("app.json"))) ?? Data()
     let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
     func text(_ key: String) -> String { object[key] as? String ?? "" }
@@ -46,12 +59,56 @@ struct Vector: Sendable, CustomTestStringConvertible {
     app.continueHosts = list("continue-hosts")
     app.schemes = list("schemes")
     app.bundleID = text("bundle-id")
-    app.emulator = emulator ? EmulatorAddress(text("emulator")) : nil
+    app.emulator = EmulatorAddress(text("emulator"))
     return app
   }
 
   /// A redirect waits at 127.0.0.1:49152 and [::1]:49152, `/callback`.
-  static let listeners = [PendingListener(app: app(emulator: false).id, port: 49152, path: "/callback")]
+  static let pending = PendingReturns(
+    [PendingReturns.Waiting(app: app(emulator: false).id, returnURI: "http://127.0.0.1:49152/callback")].compactMap {
+      $0
+    })
+
+  /// The tokens of the flows that the vectors assume.
+  static func isWaiting(_ token: Secret<String>) -> Bool { ["STATE1", "EVTABCDEFG"].contains(token.reveal()) }
+}
+
+/// What the tests ask the parser: the vectors' app alone, with nothing waiting unless said otherwise.
+enum Judge {
+  static let parser = LinkParser(apps: [Vector.app(emulator: false)])
+  static let emulatorParser = LinkParser(apps: [Vector.app(emulator: true)])
+
+  /// The email action link that `url` is.
+  static func action(_ url: String, emulator: Bool = false) throws -> ActionLink {
+    let link = try (emulator ? emulatorParser : parser).parse(url).get()
+    guard case .action(let action) = link.content else { throw LinkRejection(.notAuthLink) }
+    return action
+  }
+
+  /// Why `url` is rejected; nil if it isn't.
+  static func rejection(_ url: String, emulator: Bool = false) -> LinkRejection? {
+    if case .failure(let rejection) = (emulator ? emulatorParser : parser).parse(url) { return rejection }
+    return nil
+  }
+
+  /// The own-client redirect that `url` is.
+  static func redirect(_ url: String) throws -> OAuthRedirect.OwnClientResponse {
+    let link = try parser.parse(url, pending: Vector.pending).get()
+    guard case .oauthRedirect(let redirect) = link.content, case .own(let response) = redirect.response else {
+      throw LinkRejection(.notAuthLink)
+    }
+    return response
+  }
+
+  /// A URL as `encodeURIComponent` writes it.
+  static func encoded(_ url: String) -> String {
+    url.addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: unreserved)) ?? ""
+  }
+
+  private static let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
+
+  static let actionPage = "https://demo-linkd.firebaseapp.com/__/auth/action?"
+  static let plain = actionPage + "apiKey=AIzaEXAMPLEKEY0000&mode=signIn&oobCode=OOBcode_1-AAAAbbbb"
 }
 
 extension Link {
