@@ -25,6 +25,11 @@ extension Texts {
       "The link was cut off: its code is missing. Copy it whole from the mail, or ask for a new one.",
     "link.missingDeepLink": "The link was cut off: what it leads to is missing. Copy it whole from the mail.",
     "link.unknownAuthType": "The answer is of a kind that linkd doesn't know. Start the sign-in again.",
+    // Recognised, but not to be gone on with
+    "link.missingCode": "The provider's answer has no code; it may have been cut off. Start the sign-in again.",
+    "link.missingState": "The provider's answer doesn't say which sign-in it belongs to. Start the sign-in again.",
+    "link.missingToken": "The check that you're a person wasn't finished. Start the sign-in again.",
+    "link.ambiguousResponse": "The provider's answer says both yes and no. Start the sign-in again.",
   ]
 
   /// Desktop notifications and other news.

@@ -17,6 +17,13 @@ import Testing
     expectTwoSentences(text)
   }
 
+  /// `Link.reject`: words for links that are recognised and must not proceed.
+  static let rejections = ["missingCode", "missingState", "missingToken", "ambiguousResponse"]
+
+  @Test(arguments: rejections) func everyRejectionSaysWhyAndWhatNext(_ word: String) throws {
+    expectTwoSentences(try #require(Texts.english["link.\(word)"], "\(word)"))
+  }
+
   @Test(arguments: FlowStage.allCases) func everyStageHasAText(_ stage: FlowStage) {
     #expect(Texts.english["stage.\(stage.rawValue)"] != nil)
   }
@@ -31,7 +38,7 @@ import Testing
 
   @Test func nothingIsLeftOver() {
     let errors = Set(AuthError.allCases.map(\.textID))
-    let reasons = Set(LinkRejectionReason.allCases.map { "link.\($0.rawValue)" })
+    let reasons = Set((LinkRejectionReason.allCases.map(\.rawValue) + Self.rejections).map { "link.\($0)" })
     for id in Texts.english.keys where id.hasPrefix("error.") { #expect(errors.contains(id), "\(id)") }
     for id in Texts.english.keys where id.hasPrefix("link.") { #expect(reasons.contains(id), "\(id)") }
   }
