@@ -49,11 +49,11 @@ let package = Package(
     // Ring 0: one C library each, and the loop that everything waits in.
     library("CLinux"),
     library("CDBus", pkgConfig: "dbus-1", apt: "libdbus-1-dev"),
-    library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    library("CCurl", apt: "libcurl4-openssl-dev"),
     library("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
     library("CMicroHTTPD", apt: "libmicrohttpd-dev"),
     library("CCrypto", pkgConfig: "libgcrypt", apt: "libgcrypt20-dev"),
-    library("CIDN", pkgConfig: "libidn2", apt: "libidn2-dev"),
+    library("CIDN", apt: "libidn2-dev"),
     target("EventLoop", ["CLinux"]),
 
     // Ring 1: the nouns of sign-in. No I/O, no C.

@@ -17,6 +17,15 @@ final class LinkInbox {
     var via: [LinkWrapper]
     var key: SessionKey?
     var flow: FlowID?
+    /// What most likely happened to a link that isn't handled.
+    var hint: LinkHint?
+
+    /// What isn't handled.
+    static func rejected(_ rejection: LinkRejection, via: [LinkWrapper]? = nil) -> Verdict {
+      Verdict(
+        handled: false, kind: .none, reason: rejection.reason.rawValue, via: via ?? rejection.via,
+        hint: rejection.hint)
+    }
   }
 
   /// Where a link leads.
@@ -51,16 +60,13 @@ final class LinkInbox {
   /// What linkd thinks of `url`: no network, no change.
   func judge(_ url: String) throws(AuthFailure) -> Verdict {
     switch registry.parser.parse(url) {
-    case .failure(let rejection):
-      return Verdict(
-        handled: false, kind: .none, reason: rejection.reason.rawValue, via: rejection.via,
-        key: nil, flow: nil)
+    case .failure(let rejection): return .rejected(rejection)
     case .success(let link): return try judge(link)
     }
   }
 
   private func judge(_ link: Link) throws(AuthFailure) -> Verdict {
-    var verdict = Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, key: nil, flow: nil)
+    var verdict = Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, hint: link.hint)
     guard case .action(let action) = link.content else {
       // Redirects and verifications count for the flow that waits for them alone.
       if verdict.reason == nil { verdict.reason = LinkRejectionReason.noPendingRequest.rawValue }
@@ -72,9 +78,7 @@ final class LinkInbox {
       verdict.key = flow.key
       if !flow.stage.isEnd { verdict.flow = flow.id }
     case .success(.unsolicited(let key)): verdict.key = key
-    case .failure(let rejection):
-      return Verdict(
-        handled: false, kind: .none, reason: rejection.reason.rawValue, via: link.via, key: nil, flow: nil)
+    case .failure(let rejection): return .rejected(rejection, via: link.via)
     }
     verdict.handled = true
     return verdict
@@ -91,9 +95,7 @@ final class LinkInbox {
       try countStray()
       services.log.info("link not handled", ["reason": rejection.reason.rawValue, "scheme": rejection.scheme ?? "-"])
       offer(url, rejection)
-      return Verdict(
-        handled: false, kind: .none, reason: rejection.reason.rawValue, via: rejection.via,
-        key: nil, flow: nil)
+      return .rejected(rejection)
     case .success(let link):
       guard case .action(let action) = link.content else {
         try countStray()
@@ -106,13 +108,11 @@ final class LinkInbox {
   }
 
   private func open(_ link: Link, _ action: ActionLink, caller: Caller) throws(AuthFailure) -> Verdict {
-    var verdict = Verdict(handled: true, kind: link.kind, reason: nil, via: link.via, key: nil, flow: nil)
+    var verdict = Verdict(handled: true, kind: link.kind, via: link.via)
     switch try target(of: link, action) {
     case .failure(let rejection):
       try countStray()
-      verdict.handled = false
-      verdict.kind = .none
-      verdict.reason = rejection.reason.rawValue
+      verdict = .rejected(rejection, via: link.via)
     case .success(.flow(let flow)):
       try coordinator.open(flow.id, code: action.oobCode)
       verdict.flow = flow.id
@@ -151,9 +151,7 @@ final class LinkInbox {
     of link: Link, _ action: ActionLink
   ) throws(AuthFailure) -> Result<Target, LinkRejection> {
     if let flow = try knownFlow(link, action) { return .success(.flow(flow)) }
-    return LinkRouter.choose(link, among: registry.parser).map { choice in
-      .unsolicited(SessionKey(app: choice.app, backend: choice.backend))
-    }
+    return LinkRouter.choose(link, among: registry.parser).map(Target.unsolicited)
   }
 
   private func knownFlow(_ link: Link, _ action: ActionLink) throws(AuthFailure) -> Flow? {

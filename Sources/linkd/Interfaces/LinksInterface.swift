@@ -63,7 +63,8 @@ struct LinksInterface {
     ]
     if let reason = verdict.reason {
       out["reason"] = .string(reason)
-      out["message"] = .string(Texts.lookup("link.\(reason)", locale: tree.locale(options, nil)))
+      out["message"] = .string(
+        Texts.lookup(verdict.hint?.textID ?? "link.\(reason)", locale: tree.locale(options, nil)))
     }
     guard let key = verdict.key, let app = tree.registry.apps[key.app], tree.maySee(caller, app) else { return out }
     out["app"] = .objectPath(tree.path(of: key))
