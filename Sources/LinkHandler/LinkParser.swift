@@ -55,6 +55,7 @@ extension LinkParser {
 
     /// Names of apps, without repetition, in order.
     func ids(_ indices: [Int]) -> [AppID] {
+      if indices.isEmpty { return [] }
       if indices.count == 1 { return [index.apps[indices[0]].id] }
       return Set(indices.map { index.apps[$0].id }).sorted()
     }

@@ -35,14 +35,21 @@ struct SplitURL {
   }
 
   /// As written, up to the query.
-  var path: Bytes { rest.cut(at: UInt8(ascii: "#")).head.cut(at: UInt8(ascii: "?")).head }
+  var path: Bytes { rest.prefix { !Self.endsPath($0) } }
+
   /// Between the first `?` and the fragment; nil where there's none.
-  var query: Bytes? { rest.cut(at: UInt8(ascii: "#")).head.cut(at: UInt8(ascii: "?")).tail }
+  var query: Bytes? {
+    guard let end = rest.firstIndex(where: Self.endsPath), rest[end] == UInt8(ascii: "?") else { return nil }
+    return rest[(end + 1)...].cut(at: UInt8(ascii: "#")).head
+  }
+
   /// After the first `#`; nil where there's none.
   var fragment: Bytes? { rest.cut(at: UInt8(ascii: "#")).tail }
 
+  private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
+
   private static func endsAuthority(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    byte == UInt8(ascii: "/") || endsPath(byte)
   }
 
   private static func scan(_ bytes: Bytes) -> (hasControl: Bool, hasSpace: Bool) {
