@@ -137,6 +137,8 @@ public struct EmailLinkFlow: Sendable, Hashable {
   private mutating func open(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
     switch flow.stage {
     case .starting, .waitingForLink, .waitingForEmail:
+      // A second click changes nothing while the address is awaited.
+      if flow.stage == .waitingForEmail, flow.code == code, flow.email == nil { return [] }
       if flow.code != code { flow.attempts = 0 }
       flow.code = code
       guard flow.email != nil else {

@@ -28,6 +28,9 @@ final class Daemon {
   private var registry: AppRegistry?
   private var watcher: DirectoryWatch?
   private var stopping = false
+  private var pageTimer: EventLoop.Timer?
+  /// Whether a request is under way.
+  private var isBusy: () -> Bool = { false }
 
   init(environment: [String: String]) {
     self.environment = environment
@@ -73,6 +76,7 @@ final class Daemon {
     self.connection = connection
     self.coordinator = coordinator
     self.registry = registry
+    isBusy = { services.toolkit.isBusy }
     for keeper in registry.keepers.values { keeper.announce() }
     coordinator.resume()
     watch(directories, registry)
@@ -110,7 +114,10 @@ final class Daemon {
   private func identifyCallers(_ connection: Connection) {
     let directory = CallerDirectory(connection: connection, log: log)
     connection.callerIdentity = CallerIdentity(
-      cached: { name in directory.cached(name) },
+      cached: { [weak self] name in
+        self?.dropPagesWhenQuiet()
+        return directory.cached(name)
+      },
       resolve: { name async throws(DBusError) in try await directory.resolve(name) })
   }
 
@@ -155,10 +162,23 @@ final class Daemon {
   }
 
   private func watchIdle(_ registry: AppRegistry) {
-    EventLoop.dropCleanPages()
+    dropPagesWhenQuiet()
     let limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300
     guard limit > 0 else { return }
     scheduleIdleCheck(after: limit, limit: limit)
+  }
+
+  /// Gives clean pages back a moment after the last call, not before its answer, which needs them. A daemon without work
+  /// has no timer for it.
+  private func dropPagesWhenQuiet() {
+    guard pageTimer == nil else { return }
+    pageTimer = EventLoop.shared.after(.seconds(2)) { [weak self] in
+      guard let self, let connection else { return }
+      pageTimer = nil
+      let isQuiet = BootClock.nanoseconds - connection.lastCallTime >= 1_900_000_000
+      guard isQuiet, connection.callsInFlight == 0, !isBusy() else { return dropPagesWhenQuiet() }
+      EventLoop.dropCleanPages()
+    }
   }
 
   private func scheduleIdleCheck(after seconds: Int64, limit: Int64) {
@@ -166,7 +186,6 @@ final class Daemon {
       guard let self, let connection, let coordinator else { return }
       let idle = Int64((BootClock.nanoseconds - connection.lastCallTime) / 1_000_000_000)
       if idle < limit || connection.callsInFlight > 0 || coordinator.isBusy {
-        EventLoop.dropCleanPages()
         scheduleIdleCheck(after: idle < limit ? limit - idle : limit, limit: limit)
       } else {
         log.info("idle")
@@ -209,8 +228,8 @@ final class Daemon {
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
     let beside = "\(folder)/linkctl"
     if access(beside, X_OK) == 0 { return beside }
-    // Installed: PREFIX/libexec/linkd and PREFIX/bin/linkctl.
-    let prefix = folder.lastIndex(of: "/").map { folder[..<$0] } ?? ""
-    return "\(prefix)/bin/linkctl"
+    // Installed: PREFIX/libexec/linkd/linkd and PREFIX/bin/linkctl.
+    let prefix = folder.split(separator: "/").dropLast(2).joined(separator: "/")
+    return "/\(prefix)/bin/linkctl"
   }
 }
