@@ -1,67 +1,13 @@
 import Foundation
 import Testing
 
-/// Who may import whom (docs/design/0001-rings.md). Reads the sources, since the compiler's own check misses C modules that
-/// arrive transitively.
+/// The rings (docs/design/0001-rings.md). Reads the sources, since the compiler's own check misses C modules that arrive
+/// transitively.
 @Suite("Architecture", .timeLimit(.minutes(1)))
 struct ArchitectureTests {
-  /// A target's modules, besides Swift's own and Glibc.
-  static let allowed: [String: Set<String>] = [
-    "EventLoop": ["CLinux", "Synchronization"],
-    "AuthCore": [], "Texts": [], "BridgePage": [],
-    "AppConfiguration": ["AuthCore", "FoundationEssentials"],
-    "LinkHandler": ["AuthCore"], "PhoneVerification": ["AuthCore"],
-    "DBus": ["CDBus", "EventLoop"],
-    "Crypto": ["AuthCore", "CCrypto"],
-    "DomainNames": ["AuthCore", "CIDN"],
-    "IdentityToolkit": ["AuthCore", "EventLoop", "Crypto", "CCurl", "FoundationEssentials"],
-    "SessionStore": ["AuthCore", "Crypto", "CSQLite"],
-    "Desktop": ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop", "CLinux"],
-    "Callers": ["AuthCore", "DBus"],
-    "Keyring": ["AuthCore", "Crypto"],
-    "LinkdClient": ["AuthCore", "DBus"],
-    "linkd": [
-      "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux", "DBus",
-      "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
-    ],
-    "linkctl": ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"],
-    // Its answers aren't made by the code under test.
-    "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto", "FoundationEssentials"],
-    "auth-emulator": ["AuthEmulator", "EventLoop"],
-  ]
-
-  /// C modules whose one door in `linkd` and `linkctl` is the target named.
-  static let doors = [
-    "CDBus": "DBus", "CCurl": "IdentityToolkit", "CSQLite": "SessionStore", "CCrypto": "Crypto", "CIDN": "DomainNames",
-  ]
-
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-
-  static func imports(_ source: String) -> [(module: String, line: Int)] {
-    source.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { number, line in
-      var words = line.split(separator: " ").map(String.init)
-      words.removeAll {
-        ["public", "internal", "package", "private", "fileprivate", "@preconcurrency", "@testable"].contains($0)
-      }
-      guard words.first == "import", words.count >= 2 else { return nil }
-      let module = words[words.count > 2 ? 2 : 1]
-      return (String(module.split(separator: ".")[0]), number)
-    }
-  }
-
-  /// What is wrong with a file of `target`.
-  static func faults(in source: String, of target: String) -> [String] {
-    let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
-    return imports(source).compactMap { module, line in
-      if ["Glibc", "Synchronization"].contains(module) { return nil }
-      if module == "Foundation" || module == "FoundationNetworking" {
-        let reason = line > 0 ? lines[line - 1].trimmingCharacters(in: .whitespaces) : ""
-        return reason.hasPrefix("//") ? nil : "\(target) imports \(module) without a reason"
-      }
-      return allowed[target]?.contains(module) == true ? nil : "\(target) imports \(module)"
-    }
-  }
+  let rules = Architecture.linkd
 
   static func sources() throws -> [(target: String, file: String, text: String)] {
     let folder = root.appendingPathComponent("Sources")
@@ -73,49 +19,91 @@ struct ArchitectureTests {
   }
 
   @Test("every import is one that its target may have")
-  func arrows() throws {
+  func imports() throws {
     let sources = try Self.sources()
     #expect(sources.count > 100)
-    for source in sources {
-      #expect(Self.faults(in: source.text, of: source.target) == [], "\(source.file)")
-    }
-    #expect(Set(sources.map(\.target)).isSubset(of: Self.allowed.keys))
+    for source in sources { #expect(rules.faults(in: source.text, of: source.target) == [], "\(source.file)") }
+    #expect(Set(sources.map(\.target)).isSubset(of: rules.allowed.keys))
   }
 
-  @Test("each C library has one door")
-  func doors() throws {
-    for source in try Self.sources() where source.target != "AuthEmulator" {
-      for (module, _) in Self.imports(source.text) {
-        if let door = Self.doors[module] { #expect(source.target == door, "\(source.file) imports \(module)") }
-      }
-    }
-  }
-
-  @Test("the checker sees what it should")
-  func checker() {
-    #expect(Self.faults(in: "import CDBus\n", of: "LinkHandler") == ["LinkHandler imports CDBus"])
-    #expect(Self.faults(in: "public import AuthCore\nimport Glibc\n", of: "LinkHandler") == [])
-    #expect(Self.faults(in: "import Foundation\n", of: "linkd") == ["linkd imports Foundation without a reason"])
-    #expect(Self.faults(in: "// For dates.\nimport Foundation\n", of: "linkd") == [])
-    #expect(
-      Self.faults(in: "@testable import SessionStore", of: "IdentityToolkit") == [
-        "IdentityToolkit imports SessionStore"
-      ])
-    #expect(Self.faults(in: "import struct Foundation.URL", of: "AuthCore").count == 1)
+  @Test("Package.swift declares what the rules allow, from the inside out")
+  func package() throws {
+    let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    #expect(rules.faults(inManifest: manifest) == [])
+    let declared = Architecture.declarations(in: manifest)
+    #expect(Set(declared.map(\.name)) == Set(rules.allowed.keys).union(rules.doors.keys))
+    #expect(declared.allSatisfy { (0...4).contains($0.ring) })
   }
 
   @Test("C modules are a module map and a header, nothing else")
   func systemModules() throws {
     let folder = Self.root.appendingPathComponent("Sources").path
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder) where Self.isCModule(name) {
-      #expect(
-        try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").sorted() == [
-          "module.modulemap", "shim.h",
-        ])
+    for name in rules.doors.keys {
+      let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)").sorted()
+      #expect(files == ["module.modulemap", "shim.h"])
     }
   }
 
-  private static func isCModule(_ name: String) -> Bool {
-    name.first == "C" && name.dropFirst().first?.isUppercase == true
+  // MARK: The checker itself
+
+  @Test(
+    "the checker sees a planted import",
+    arguments: [
+      ("import CDBus\n", "LinkHandler"), ("import DBus\n", "AuthCore"), ("import LinkHandler\n", "PhoneVerification"),
+      ("import SessionStore\n", "IdentityToolkit"), ("@testable import SessionStore", "IdentityToolkit"),
+      ("public import Keyring\n", "Desktop"), ("import CSQLite\n", "linkd"), ("import CCrypto\n", "linkctl"),
+      ("import Glibc\n", "AuthCore"), ("import Foundation\n", "linkd"), ("\n\nimport Foundation\n", "linkd"),
+      ("import FoundationNetworking\n", "linkd"), ("// For dates.\nimport Foundation\n", "AuthCore"),
+      ("import FoundationEssentials\n", "Texts"), ("import struct Foundation.URL", "AuthCore"),
+      ("  @preconcurrency internal import class Foundation.Bundle", "linkd"), ("import CDBus; import Glibc", "linkd"),
+      ("import AuthCore\n", "NoSuchTarget"),
+    ]) func planted(_ source: String, _ target: String)
+  { #expect(rules.faults(in: source, of: target).count == 1) }
+
+  @Test(
+    "the checker lets pass what is allowed",
+    arguments: [
+      ("public import AuthCore\n", "LinkHandler"), ("import Glibc\n", "Texts"), ("import CCrypto\n", "AuthEmulator"),
+      ("// For dates.\nimport Foundation\n", "linkd"), ("/// import CDBus\nlet important = 1\n", "AuthCore"),
+      ("import Synchronization\n", "EventLoop"),
+    ]) func allowed(_ source: String, _ target: String)
+  { #expect(rules.faults(in: source, of: target) == []) }
+
+  static let manifest = """
+    // Ring 0: C
+    library("CDBus", pkgConfig: "dbus-1"),
+    target("EventLoop"),
+    // Ring 1: nouns
+    target("AuthCore"),
+    // Ring 3: adapters
+    target("DBus", ["CDBus", "EventLoop"]),
+    target(
+      "Callers",
+      [
+        "DBus"
+      ]),
+    tests("DBusTests", ["DBus"]),
+    """
+
+  @Test("the checker reads a package")
+  func reading() {
+    let declared = Architecture.declarations(in: Self.manifest)
+    #expect(declared.map(\.name) == ["CDBus", "EventLoop", "AuthCore", "DBus", "Callers"])
+    #expect(declared.map(\.ring) == [0, 0, 1, 3, 3])
+    #expect(declared[3].dependencies == ["CDBus", "EventLoop"] && declared[4].dependencies == ["DBus"])
+    #expect(rules.faults(inManifest: Self.manifest) == [])
+  }
+
+  @Test(
+    "the checker sees a planted dependency",
+    arguments: [
+      ("target(\"AuthCore\")", "target(\"AuthCore\", [\"DBus\"])"),
+      ("target(\"EventLoop\")", "target(\"EventLoop\", [\"CDBus\"])"),
+      ("\"CDBus\", \"EventLoop\"]", "\"CDBus\", \"EventLoop\", \"AuthCore\"]"),
+      ("    \"DBus\"\n", "    \"DBus\", \"Keyring\"\n"),
+    ]) func plantedDependency(_ old: String, _ new: String)
+  {
+    let manifest = Self.manifest.replacing(old, with: new)
+    #expect(manifest != Self.manifest && !rules.faults(inManifest: manifest).isEmpty)
   }
 }

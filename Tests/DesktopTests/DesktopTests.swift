@@ -209,6 +209,23 @@ import Testing
     }
   }
 
+  /// Field report B070: the URL arrives whole, as one word, and nothing in it is run.
+  @Test func xdgOpenHandsTheLinkOverWhole() async throws {
+    let program = try scratch.write(
+      "#!/bin/sh\nprintf '%s\\n' \"$@\" >\"$0.args\"\n", to: "bin/linkctl", executable: true)
+    _ = try registration.register(["com.example.a"])
+    var environment = ProcessInfo.processInfo.environment
+    environment.merge([
+      "HOME": scratch.file("home"), "XDG_DATA_DIRS": scratch.file("share"), "XDG_CONFIG_DIRS": scratch.file("etc"),
+      "DISPLAY": ":0",
+    ]) { $1 }
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CURRENT_DESKTOP"] { environment[name] = nil }
+    let link = "com.example.a://auth?link=https%3A%2F%2Fa.example%2F&b=$(touch%20x)&c='\"`id`;#end"
+    let result = try await Subprocess.run(["xdg-open", link], environment: environment)
+    #expect(result.status == 0, "\(result.stderr)")
+    #expect(try text("\(program).args") == "open\n--no-wait\n--\n\(link)\n")
+  }
+
   // MARK: The database
 
   @Test func aToolThatHangsIsKilled() {
