@@ -31,9 +31,9 @@ public struct EmulatorAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Nil unless `text` is `host:port` or `[ipv6]:port` with no user info, path or scheme.
   public init?(_ text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
-      return nil
-    }
+    guard text.utf8.allSatisfy({ $0 < 0x80 }), let colon = text.lastIndex(of: ":") else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard digits.allSatisfy(\.isNumber), digits.first != "0", let port = UInt16(digits), port > 0 else { return nil }
     var host = text[..<colon].lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") {
       host = String(host.dropFirst().dropLast())

@@ -40,6 +40,3 @@ public final class IdentityToolkit {
     }
   }
 }
-
-/// An answer of which nothing is read.
-struct EmptyAnswer: Decodable {}

@@ -29,11 +29,11 @@ extension IdentityToolkit {
   ) async throws(AuthFailure) -> TokenGrant {
     let answer: Answer = try await call(
       .secureToken, "v1/token", Request(refreshToken: refreshToken.reveal()), project)
-    guard let token = answer.idToken ?? answer.accessToken, !token.isEmpty else {
+    guard let token = answer.idToken.filled ?? answer.accessToken.filled else {
       throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
     }
     return TokenGrant(
-      idToken: Secret(token), refreshToken: answer.refreshToken.map(Secret.init) ?? refreshToken,
+      idToken: Secret(token), refreshToken: answer.refreshToken.filled.map(Secret.init) ?? refreshToken,
       expiresIn: answer.expiresIn?.value)
   }
 }

@@ -14,6 +14,8 @@ extension IdentityToolkit {
     let clientType = "CLIENT_TYPE_WEB"
   }
 
+  private struct Answer: Decodable { let email: String }
+
   /// Has a sign-in link mailed to `email`; the mail's page leads on to `continueURL`.
   ///
   /// - Throws: `invalidEmail`, `unauthorizedDomain`, `invalidContinueURL`, `operationNotAllowed`, `quotaExceeded`,
@@ -21,7 +23,8 @@ extension IdentityToolkit {
   public func sendSignInLink(
     to email: String, continueURL: String, project: ProjectContext
   ) async throws(AuthFailure) {
-    let _: EmptyAnswer = try await call(
+    // A captive portal may answer with JSON too: the address comes back from the real one.
+    let _: Answer = try await call(
       .identityToolkit, "v1/accounts:sendOobCode",
       Request(email: email, continueUrl: continueURL, iOSBundleId: project.bundleHeader, tenantId: project.tenantID),
       project)

@@ -39,11 +39,11 @@ extension IdentityToolkit {
       .identityToolkit, "v1/accounts:signInWithEmailLink",
       Request(
         email: email, oobCode: oobCode.reveal(), idToken: idToken?.reveal(), tenantId: project.tenantID), project)
-    if answer.idToken == nil, let pending = answer.mfaPendingCredential {
+    if answer.idToken.filled == nil, let pending = answer.mfaPendingCredential.filled {
       return .secondFactorRequired(
         pending: Secret(pending), factors: (answer.mfaInfo ?? []).compactMap(\.factor))
     }
-    guard let idToken = answer.idToken, let refreshToken = answer.refreshToken else {
+    guard let idToken = answer.idToken.filled, let refreshToken = answer.refreshToken.filled else {
       throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
     }
     return .grant(

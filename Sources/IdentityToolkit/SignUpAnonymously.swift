@@ -9,8 +9,8 @@ extension IdentityToolkit {
   }
 
   private struct Answer: Decodable {
-    let idToken: String
-    let refreshToken: String
+    let idToken: String?
+    let refreshToken: String?
     let expiresIn: Seconds?
   }
 
@@ -20,8 +20,11 @@ extension IdentityToolkit {
   public func signUpAnonymously(project: ProjectContext) async throws(AuthFailure) -> TokenGrant {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:signUp", Request(tenantId: project.tenantID), project)
+    guard let idToken = answer.idToken.filled, let refreshToken = answer.refreshToken.filled else {
+      throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
+    }
     return TokenGrant(
-      idToken: Secret(answer.idToken), refreshToken: Secret(answer.refreshToken), expiresIn: answer.expiresIn?.value,
+      idToken: Secret(idToken), refreshToken: Secret(refreshToken), expiresIn: answer.expiresIn?.value,
       isNewUser: true)
   }
 }

@@ -40,6 +40,7 @@ public struct AnonymousFlow: Sendable, Hashable {
     if flow.stage.isEnd { return [] }
     switch event {
     case .started:
+      guard flow.stage == .starting else { return [] }
       flow.stage = .exchanging
       return [.save, .signUpAnonymously]
     case .alreadySignedIn(let uid):

@@ -82,8 +82,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
   // MARK: The mail
 
   private mutating func start() -> [FlowAction] {
-    guard let email = flow.email else { return [] }
-    flow.stage = .starting
+    guard let email = flow.email, flow.stage == .starting, !flow.mailPending else { return [] }
     flow.mailPending = true
     return [.save, .sendMail(to: email)]
   }
@@ -117,6 +116,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
       guard flow.stage == .waitingForLink || flow.canRetry else { return [.refuse(.noSuchFlow)] }
       if let moment = flow.canResendAt, now < moment { return [.refuse(.rateLimited)] }
       flow.code = nil
+      flow.queuedCode = nil
       flow.attempts = 0
       flow.error = nil
       flow.canRetry = false
@@ -140,6 +140,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
       // A second click changes nothing while the address is awaited.
       if flow.stage == .waitingForEmail, flow.code == code, flow.email == nil { return [] }
       if flow.code != code { flow.attempts = 0 }
+      if flow.queuedCode == code { flow.queuedCode = nil }
       flow.code = code
       guard flow.email != nil else {
         flow.stage = .waitingForEmail
@@ -168,6 +169,8 @@ public struct EmailLinkFlow: Sendable, Hashable {
 
   /// A link that was given up unspent is opened again: whoever does so wants it after all, and says the address anew.
   private mutating func reopen(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
+    // Given up while it was being exchanged: the code is spent.
+    if flow.attempts > 0, flow.error == nil { return [] }
     flow.endedAt = nil
     flow.error = nil
     flow.attempts = 0
@@ -238,6 +241,7 @@ public struct EmailLinkFlow: Sendable, Hashable {
     if let protected = flow.protectedUID, user.uid != protected { return fail(.userMismatch, at: now) }
     flow.resultUID = user.uid
     flow.isNewUser = grant.isNewUser
+    flow.error = nil
     forget()
     flow.stage = .succeeded
     flow.endedAt = now

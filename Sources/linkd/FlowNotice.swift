@@ -11,7 +11,9 @@ enum FlowNotice {
     let title = app?.displayName ?? "linkd"
     switch flow.stage {
     case .succeeded:
-      let name = user?.displayName ?? user?.email ?? ""
+      guard let name = user?.displayName ?? user?.email else {
+        return Notice(title: title, body: Texts.lookup("notice.signed-in-nameless", locale: locale))
+      }
       return Notice(title: title, body: Texts.lookup("notice.signed-in", locale: locale, ["name": name]))
     case .failed:
       return flow.error.map { Notice(title: title, body: Texts.lookup($0.textID, locale: locale)) }

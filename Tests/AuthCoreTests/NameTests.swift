@@ -49,7 +49,8 @@ struct NameTests {
     arguments: [
       "", ":", ":80", "localhost", "localhost:", "localhost:0", "localhost:65536", "localhost:-1", "localhost:8o",
       "::1:80",
-      "[::1]", "[]:80", "[x]:80", "[1.2.3.4]:80", "http://localhost:80", "localhost:80/", "user@localhost:80", "a b:80",
+      "[::1]", "localhost:+80", "127.0.0.1:0080", "\u{212A}.example:80", "[]:80", "[x]:80", "[1.2.3.4]:80",
+      "http://localhost:80", "localhost:80/", "user@localhost:80", "a b:80",
       "münchen:80", "localhost: 80", "localhost:80\n", "a_b:80",
     ])
   func noEmulator(_ text: String) {

@@ -162,11 +162,11 @@ final class World: Sendable {
     return Int32(result.stdout.filter(\.isNumber).dropFirst("32".count))
   }
 
-  /// `kill -9`, and waits until the bus has noticed.
+  /// `kill -9`, and waits until the bus has noticed. A waiting client may have started the next one by then.
   func killDaemon() async throws {
     guard let pid = try daemonPID() else { return }
     kill(pid, SIGKILL)
-    try await eventually("the daemon to be gone") { try daemonPID() == nil }
+    try await eventually("the daemon to be gone") { try daemonPID() != pid }
   }
 
   /// Waits until the daemon stands at its pause point.

@@ -48,7 +48,7 @@ struct TransportTests {
     Fault(name: "HTML 404", reply: .answer(404, headers: [:], body: html), code: "HTTP_404"),
     Fault(name: "cut JSON", reply: .json(200, #"{"idToken":"ID","refr"#), code: "UNEXPECTED_ANSWER"),
     Fault(name: "cut JSON error", reply: .json(400, #"{"error":{"message":"USER_DIS"#), code: "HTTP_400"),
-    Fault(name: "another shape", reply: .json(200, #"{"kind":"x"}"#), code: "UNEXPECTED_ANSWER"),
+    Fault(name: "another shape", reply: .json(200, #"{"kind":"x"}"#), code: "MISSING_TOKENS"),
     Fault(name: "an array", reply: .json(200, "[1]"), code: "UNEXPECTED_ANSWER"),
     Fault(
       name: "a number for a token", reply: .json(200, #"{"idToken":1,"refreshToken":"R"}"#), code: "UNEXPECTED_ANSWER"),

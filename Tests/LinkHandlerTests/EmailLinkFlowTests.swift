@@ -531,6 +531,21 @@ struct EmailLinkFlowTests {
     }
   }
 
+  @Test("a code that was refused is exchanged no second time, and a success keeps no old error")
+  func refusedOnce() throws {
+    var run = try exchanging()
+    _ = run(.linkOpened(code: Self.c))
+    _ = run(.exchangeFailed(AuthFailure(.networkUnavailable)))
+    _ = run(.linkOpened(code: Self.c))
+    #expect(run(.exchangeFailed(AuthFailure(.invalidActionCode))) == [.save])
+    #expect(run.stage == .failed)
+    var slow = try answered()
+    _ = slow(.lookUpFailed(AuthFailure(.networkUnavailable)))
+    _ = slow(.lookedUp(user()))
+    #expect(slow.stage == .succeeded && slow.flow.error == nil)
+    #expect(slow(.started) == [])
+  }
+
   // MARK: After a crash
 
   /// The same row in a new process.
