@@ -43,6 +43,14 @@ final class SessionKeeper {
       key: key, session: stored?.session, lastUser: stored?.lastUser, sequence: stored?.sequence ?? 0)
   }
 
+  /// Why nobody is there: a session that can't be opened is never taken for none (field report B136).
+  var missingUser: AuthFailure {
+    switch machine.health {
+    case .locked, .unreadable: AuthFailure(machine.healthReason ?? .storageUnreadable)
+    case .ok, .degraded, .attentionNeeded: AuthFailure(.noCurrentUser)
+    }
+  }
+
   /// Says the current state once, after start: a subscriber that outlived the last daemon learns it (B128).
   func announce() { services.broadcast.stateChanged(machine) }
 
@@ -175,7 +183,7 @@ final class SessionKeeper {
   /// - Throws: `noCurrentUser`, or why the refresh failed. A token received less than a minute ago isn't refreshed unless
   ///   `force` says so (behaviour: Tokens).
   func idToken(minValidity: Int64 = 300, force: Bool = false) async throws(AuthFailure) -> HandedToken {
-    guard machine.session != nil else { throw AuthFailure(.noCurrentUser) }
+    guard machine.session != nil else { throw missingUser }
     if !force {
       if let cached = cachedToken(minValidity: minValidity) { return cached }
       if let receivedAtBoot, BootClock.seconds - receivedAtBoot < 60, let cached = cachedToken(minValidity: 0) {

@@ -38,7 +38,10 @@ extension Command {
     name: "whoami", synopsis: "whoami", summary: "the signed-in user", example: "linkctl whoami --json"
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
-    let user = try context.property(try context.appPath(), Contract.Interface.session, "User").asDict ?? [:]
+    let path = try context.appPath()
+    let user = try context.property(path, Contract.Interface.session, "User").asDict ?? [:]
+    // The reason why nobody is there is the daemon's to say.
+    if user.isEmpty { _ = try context.call(path, Contract.Interface.session, "ReloadUser", [context.options()]) }
     guard !user.isEmpty else { throw Failure(.noCurrentUser, message: "Nobody is signed in.") }
     let order = ["uid", "email", "display-name", "phone-number"]
     let keys = order.filter { user[$0] != nil } + user.keys.filter { !order.contains($0) }.sorted()

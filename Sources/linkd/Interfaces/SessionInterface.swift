@@ -72,7 +72,7 @@ struct SessionInterface {
   private func requireUser(_ options: Options) throws(DBusError) {
     let uid = try options.string("uid")
     try tree.answer(options, keeper) { () throws(AuthFailure) in
-      guard let user = keeper.machine.user else { throw AuthFailure(.noCurrentUser) }
+      guard let user = keeper.machine.user else { throw keeper.missingUser }
       if let uid, uid != user.uid { throw AuthFailure(.userMismatch) }
     }
   }

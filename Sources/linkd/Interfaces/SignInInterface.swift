@@ -29,7 +29,7 @@ struct FlowStart {
     let user = keeper.machine.user
     if user?.isAnonymous == true { flow.anonymousUID = user?.uid }
     if purpose == .link || purpose == .reauthenticate {
-      guard let user else { throw tree.reply(AuthFailure(.noCurrentUser), options, keeper) }
+      guard let user else { throw tree.reply(keeper.missingUser, options, keeper) }
       flow.protectedUID = user.uid
       flow.tenantID = user.tenantID ?? flow.tenantID
     }
