@@ -5,13 +5,14 @@ public import AuthCore
 extension IdentityToolkit {
   private struct Request: Encodable {
     let returnSecureToken = true
+    let clientType = ProjectContext.clientType
     let tenantId: String?
   }
 
   private struct Answer: Decodable {
     let idToken: String
     let refreshToken: String
-    let expiresIn: Seconds?
+    let expiresIn: WholeNumber?
   }
 
   /// Makes an account without a name.
@@ -20,8 +21,6 @@ extension IdentityToolkit {
   public func signUpAnonymously(project: ProjectContext) async throws(AuthFailure) -> TokenGrant {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:signUp", Request(tenantId: project.tenantID), project)
-    return TokenGrant(
-      idToken: Secret(answer.idToken), refreshToken: Secret(answer.refreshToken), expiresIn: answer.expiresIn?.value,
-      isNewUser: true)
+    return try TokenGrant(answer.idToken, answer.refreshToken, answer.expiresIn, isNewUser: true)
   }
 }
