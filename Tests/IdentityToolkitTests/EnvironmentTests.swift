@@ -8,9 +8,12 @@ import Testing
 
 private let hasOpenSSL = access("/usr/bin/openssl", X_OK) == 0
 
-@Suite("TLS", .loopRunning, .timeLimit(.minutes(1)), .enabled(if: hasOpenSSL, "needs openssl"))
-struct TLSTests {
-  @Test("an unknown certificate is refused, a trusted one is taken for its own name alone")
+/// What changes the process's environment: one after the other. On the loop, as every look at it.
+@Suite("Environment", .serialized, .loopRunning, .timeLimit(.minutes(1)))
+struct EnvironmentTests {
+  @Test(
+    "an unknown certificate is refused, a trusted one is taken for its own name alone",
+    .enabled(if: hasOpenSSL, "needs openssl"))
   func verification() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tls-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -40,7 +43,49 @@ struct TLSTests {
     #expect(TransportError.tls.failure.isTransient)
   }
 
-  /// On the loop, as every look at the environment in this process.
+  @Test("an emulator on this machine is asked without the proxy of the environment") @LoopActor
+  func noProxy() async throws {
+    let proxy = try ScriptedServer(.close)
+    setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+    defer { setenv("http_proxy", "http://127.0.0.1:1", 1) }
+    let server = try ScriptedServer(.json(200, TransportTests.whole))
+    _ = try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: try server.project())
+    #expect(server.requests.count == 1)
+    #expect(server.requests.first?.target.hasPrefix("/") == true)
+    #expect(proxy.requests.isEmpty)
+  }
+
+  @Test("an emulator elsewhere is asked through the proxy") @LoopActor
+  func remoteEmulator() async throws {
+    let proxy = try ScriptedServer(.json(200, TransportTests.whole))
+    setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+    defer { setenv("http_proxy", "http://127.0.0.1:1", 1) }
+    let app = App(id: try #require(AppID("demo")), projectID: "p", apiKey: "k")
+    let address = try #require(EmulatorAddress("emulator.invalid:9099"))
+    let project = ProjectContext(app: app, backend: .emulator(address))
+    _ = try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: project)
+    #expect(proxy.requests.first?.target.hasPrefix("http://emulator.invalid:9099/identitytoolkit.") == true)
+  }
+
+  @Test("production is asked through the proxy, which learns the host alone") @LoopActor
+  func productionProxy() async throws {
+    let proxy = try ScriptedServer(.answer(502, headers: [:], body: ""))
+    setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
+    defer { unsetenv("https_proxy") }
+    var app = App(id: try #require(AppID("demo")), projectID: "p", apiKey: "KEY")
+    app.appID = "1:2:web:3"
+    let project = ProjectContext(app: app, backend: .production)
+    let error = try await failure { () throws(AuthFailure) in
+      try await IdentityToolkit(http: HTTPClient()).refresh(refreshToken: Secret("RT"), project: project)
+    }
+    #expect(error == AuthFailure(.networkUnavailable, serverCode: "UNREACHABLE"))
+    let request = try #require(proxy.requests.first)
+    #expect(request.method == "CONNECT")
+    #expect(request.target == "securetoken.googleapis.com:443")
+    #expect(request.headers["x-firebase-gmpid"] == nil)
+    #expect(request.body.isEmpty)
+  }
+
   @LoopActor
   private func status(_ url: String, trusting file: String?) async -> Result<Int, TransportError> {
     if let file { setenv("SSL_CERT_FILE", file, 1) } else { unsetenv("SSL_CERT_FILE") }
