@@ -13,6 +13,7 @@ struct ccurl {
   CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
   CURLcode (*easy_getinfo)(CURL *, CURLINFO, ...);
   CURLM *(*multi_init)(void);
+  CURLMcode (*multi_cleanup)(CURLM *);
   CURLMcode (*multi_setopt)(CURLM *, CURLMoption, ...);
   CURLMcode (*multi_add_handle)(CURLM *, CURL *);
   CURLMcode (*multi_remove_handle)(CURLM *, CURL *);
@@ -34,6 +35,7 @@ static inline bool ccurl_load(struct ccurl *curl) {
   CCURL_FIND(easy_setopt, curl_easy_setopt);
   CCURL_FIND(easy_getinfo, curl_easy_getinfo);
   CCURL_FIND(multi_init, curl_multi_init);
+  CCURL_FIND(multi_cleanup, curl_multi_cleanup);
   CCURL_FIND(multi_setopt, curl_multi_setopt);
   CCURL_FIND(multi_add_handle, curl_multi_add_handle);
   CCURL_FIND(multi_remove_handle, curl_multi_remove_handle);

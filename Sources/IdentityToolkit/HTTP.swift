@@ -6,8 +6,8 @@ struct HTTPRequest: Sendable {
   /// JSON; nil makes it a GET.
   var body: [UInt8]?
   var headers: [(name: String, value: String)] = []
-  /// Whether plain HTTP to an emulator is meant: then no proxy is asked.
-  var isEmulator = false
+  /// Production is asked by HTTPS alone, an emulator by plain HTTP alone.
+  var backend = Backend.production
 }
 
 /// An answer that came whole.

@@ -6,12 +6,13 @@ import Glibc
 /// HTTP over libcurl on the event loop: the only door to libcurl.
 ///
 /// TLS is verified, redirects aren't followed, bodies are bounded, connections are kept. The proxy variables hold, except for
-/// an emulator. Nothing of a request or an answer is ever logged.
+/// an emulator on this machine. Nothing of a request or an answer is ever logged.
 @LoopActor
 public final class HTTPClient {
   /// Bytes of a body; the protocol's answers have a few thousand.
   nonisolated static let bodyLimit = 1 << 20
-  /// Seconds for a connection, and for the whole exchange: a D-Bus method answers within 20 s.
+  /// Seconds for a connection, and for the whole exchange: a D-Bus method answers within 20 s. That also ends an answer
+  /// that drips. A bound on its speed would end a server that only thinks, when the link's code may be spent already.
   private let connectTimeout: Int
   private let totalTimeout: Int
   private var library: CurlLibrary?
@@ -19,11 +20,23 @@ public final class HTTPClient {
   private var watches: [Int32: EventLoop.Watch] = [:]
   private var timer: EventLoop.Timer?
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var transfersMade: UInt64 = 0
 
   /// A client that has loaded nothing yet.
   public init(connectTimeout: Int = 10, totalTimeout: Int = 18) {
     self.connectTimeout = connectTimeout
     self.totalTimeout = totalTimeout
+  }
+
+  /// Closes the kept connections. No request is under way: each holds its client.
+  isolated deinit {
+    timer?.cancel()
+    for watch in watches.values { watch.cancel() }
+    guard var functions = library?.functions, let multi else { return }
+    // Closing calls these, and there is nobody left to call.
+    _ = ccurl_multi_sockets(&functions, multi, nil, nil)
+    _ = ccurl_multi_timers(&functions, multi, nil, nil)
+    _ = functions.multi_cleanup(multi)
   }
 
   /// Whether a request is under way.
@@ -32,24 +45,28 @@ public final class HTTPClient {
   /// Sends `request` and gives the whole answer. Cancelling the task ends the transfer.
   func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
     guard let (curl, multi) = load() else { throw .libraryMissing }
-    guard let transfer = Transfer(request, curl, connectTimeout: connectTimeout, totalTimeout: totalTimeout) else {
-      throw .unreachable
-    }
+    transfersMade += 1
+    let number = transfersMade
+    let transfer = Transfer(request, curl, number: number, connectTimeout: connectTimeout, totalTimeout: totalTimeout)
+    guard let transfer else { throw .unreachable }
     let key = transfer.handle
-    let address = UInt(bitPattern: key)
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         transfer.continuation = continuation
         transfers[key] = transfer
-        if Task.isCancelled || curl.multi_add_handle(multi, key) != CURLM_OK { finish(key, .failure(.cancelled)) }
+        if Task.isCancelled { return finish(key, .failure(.cancelled)) }
+        if curl.multi_add_handle(multi, key) != CURLM_OK { finish(key, .failure(.unreachable)) }
       }
     } onCancel: {
-      EventLoop.shared.perform { [weak self] in
-        guard let key = UnsafeMutableRawPointer(bitPattern: address) else { return }
-        self?.finish(key, .failure(.cancelled))
-      }
+      EventLoop.shared.perform { [weak self] in self?.cancel(number) }
     }
     return try result.get()
+  }
+
+  /// By number: where a transfer ended, the next one's handle may have the same address.
+  private func cancel(_ number: UInt64) {
+    guard let handle = transfers.first(where: { $0.value.number == number })?.key else { return }
+    finish(handle, .failure(.cancelled))
   }
 
   // MARK: libcurl and the loop

@@ -17,6 +17,13 @@ public struct IDToken: Sendable {
   /// `sub`.
   public let subject: String
 
+  /// `iat`, Unix seconds.
+  public var issuedAt: Int64? { claims["iat"]?.integer }
+  /// `auth_time`: when the person last signed in, Unix seconds.
+  public var authenticatedAt: Int64? { claims["auth_time"]?.integer }
+  /// `firebase.sign_in_provider`: `password` (for a mailed link too), `anonymous`, `custom`, `phone`, or a provider's id.
+  public var signInProvider: String? { claims["firebase"]?["sign_in_provider"]?.string }
+
   /// Bytes of a token that is looked at.
   public static let limit = 64 * 1024
 

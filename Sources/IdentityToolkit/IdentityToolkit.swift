@@ -27,8 +27,7 @@ public final class IdentityToolkit {
       throw AuthFailure(.internal, serverCode: "ENCODING")
     }
     let request = HTTPRequest(
-      url: project.url(host, path), body: encoded, headers: project.headers,
-      isEmulator: project.backend.emulator != nil)
+      url: project.url(host, path), body: encoded, headers: project.headers, backend: project.backend)
     let response: HTTPResponse
     do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
     if let date = response.date { onServerDate(project.backend, date, WallClock.now) }

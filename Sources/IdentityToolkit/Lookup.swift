@@ -14,8 +14,8 @@ extension IdentityToolkit {
     let displayName: String?
     let photoUrl: String?
     let phoneNumber: String?
-    let createdAt: Seconds?
-    let lastLoginAt: Seconds?
+    let createdAt: WholeNumber?
+    let lastLoginAt: WholeNumber?
     let tenantId: String?
     let customAuth: Bool?
     let providerUserInfo: [ProviderInfo]?
@@ -41,10 +41,10 @@ extension IdentityToolkit {
     guard answer.users.count == 1, let account = answer.users.first, !account.localId.isEmpty else {
       throw AuthFailure(.serviceUnavailable, serverCode: "NOT_ONE_USER")
     }
-    return user(account)
+    return user(account, signInProvider: (try? IDToken(idToken.reveal()))?.signInProvider)
   }
 
-  private func user(_ account: Account) -> User {
+  private func user(_ account: Account, signInProvider: String?) -> User {
     var user = User(uid: account.localId)
     user.email = account.email.filled
     user.emailVerified = account.emailVerified ?? false
@@ -53,13 +53,14 @@ extension IdentityToolkit {
     user.phoneNumber = account.phoneNumber.filled
     user.tenantID = account.tenantId.filled
     // Milliseconds.
-    user.createdAt = account.createdAt.map { $0.value / 1000 }
-    user.lastSignInAt = account.lastLoginAt.map { $0.value / 1000 }
+    user.createdAt = account.createdAt?.value.map { $0 / 1000 }
+    user.lastSignInAt = account.lastLoginAt?.value.map { $0 / 1000 }
     user.providers = (account.providerUserInfo ?? []).compactMap(provider)
     user.secondFactors = (account.mfaInfo ?? []).compactMap(\.factor)
-    // The answer has no such field: a guest is who has nothing to sign in with.
+    // The answer has no such field: a guest is who has nothing to sign in with, and, where the token tells, never had.
     user.isAnonymous =
       user.email == nil && user.phoneNumber == nil && user.providers.isEmpty && account.customAuth != true
+      && signInProvider ?? "anonymous" == "anonymous"
     return user
   }
 
@@ -73,9 +74,4 @@ extension IdentityToolkit {
     provider.phoneNumber = info.phoneNumber.filled
     return provider
   }
-}
-
-extension String? {
-  /// The text; nil for an empty one.
-  var filled: String? { flatMap { $0.isEmpty ? nil : $0 } }
 }

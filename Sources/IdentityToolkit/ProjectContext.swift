@@ -10,17 +10,19 @@ public struct ProjectContext: Sendable, Hashable {
   let languageCode: String?
   /// Sent only where the app's file asks for it: for keys restricted to a bundle.
   let bundleHeader: String?
-  let bundleID: String?
+
+  /// What `clientType` says in every body that has the field.
+  static let clientType = "CLIENT_TYPE_WEB"
+  private static let version = "0.1.0"
 
   /// The context of `app` at `backend`.
   public init(app: App, backend: Backend) {
     apiKey = app.apiKey
     appID = app.appID
     self.backend = backend
-    tenantID = app.tenantID
-    languageCode = app.languageCode
-    bundleID = app.bundleID
-    bundleHeader = app.sendBundleHeader ? app.bundleID : nil
+    tenantID = app.tenantID.filled
+    languageCode = app.languageCode.filled
+    bundleHeader = app.sendBundleHeader ? app.bundleID.filled : nil
   }
 
   /// Which of Google's hosts a call goes to.
@@ -39,8 +41,8 @@ public struct ProjectContext: Sendable, Hashable {
   var headers: [(name: String, value: String)] {
     var headers = [
       (name: "Content-Type", value: "application/json"),
-      (name: "X-Client-Version", value: "Linkd/FirebaseSDK/0.1.0/FirebaseCore-linux"),
-      (name: "User-Agent", value: "linkd/0.1.0"),
+      (name: "X-Client-Version", value: "Linkd/FirebaseSDK/\(Self.version)/FirebaseCore-linux"),
+      (name: "User-Agent", value: "linkd/\(Self.version)"),
     ]
     if !appID.isEmpty { headers.append((name: "X-Firebase-GMPID", value: Self.header(appID))) }
     if let languageCode { headers.append((name: "X-Firebase-Locale", value: Self.header(languageCode))) }

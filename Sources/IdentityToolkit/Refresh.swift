@@ -18,7 +18,7 @@ extension IdentityToolkit {
     let accessToken: String?
     let idToken: String?
     let refreshToken: String?
-    let expiresIn: Seconds?
+    let expiresIn: WholeNumber?
   }
 
   /// A new ID token for `refreshToken`.
@@ -29,11 +29,9 @@ extension IdentityToolkit {
   ) async throws(AuthFailure) -> TokenGrant {
     let answer: Answer = try await call(
       .secureToken, "v1/token", Request(refreshToken: refreshToken.reveal()), project)
-    guard let token = answer.idToken.filled ?? answer.accessToken.filled else {
-      throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
-    }
-    return TokenGrant(
-      idToken: Secret(token), refreshToken: answer.refreshToken.filled.map(Secret.init) ?? refreshToken,
-      expiresIn: answer.expiresIn?.value)
+    // Both names hold the same token.
+    return try TokenGrant(
+      answer.idToken.filled ?? answer.accessToken, answer.refreshToken.filled ?? refreshToken.reveal(),
+      answer.expiresIn)
   }
 }

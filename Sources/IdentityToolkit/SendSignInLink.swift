@@ -7,11 +7,10 @@ extension IdentityToolkit {
     let requestType = "EMAIL_SIGNIN"
     let email: String
     let continueUrl: String
-    // Without it the server mails no link that signs in (field report B040).
+    // Without it the server mails no link that signs in (field report B040). `iOSBundleId` would lead to an app on a phone.
     let canHandleCodeInApp = true
-    let iOSBundleId: String?
     let tenantId: String?
-    let clientType = "CLIENT_TYPE_WEB"
+    let clientType = ProjectContext.clientType
   }
 
   private struct Answer: Decodable { let email: String }
@@ -26,7 +25,6 @@ extension IdentityToolkit {
     // A captive portal may answer with JSON too: the address comes back from the real one.
     let _: Answer = try await call(
       .identityToolkit, "v1/accounts:sendOobCode",
-      Request(email: email, continueUrl: continueURL, iOSBundleId: project.bundleHeader, tenantId: project.tenantID),
-      project)
+      Request(email: email, continueUrl: continueURL, tenantId: project.tenantID), project)
   }
 }

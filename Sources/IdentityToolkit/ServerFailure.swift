@@ -6,9 +6,9 @@ enum ServerFailure {
   private struct Envelope: Decodable {
     struct Body: Decodable {
       var message: String?
-      var errors: [JSONValue]?
-      var details: [JSONValue]?
-      var status: String?
+      // Lists of objects. Whatever else they are, the message counts.
+      var errors: JSONValue?
+      var details: JSONValue?
     }
     var error: Body
   }
@@ -44,40 +44,62 @@ enum ServerFailure {
 
   /// Answers that name no code: a wrong key, a key of another kind of app, another site's key.
   private static func byReason(_ body: Envelope.Body, _ message: String) -> AuthError? {
-    let reasons = (body.errors ?? []) + (body.details ?? [])
+    let reasons = (body.errors?.array ?? []) + (body.details?.array ?? [])
     for reason in reasons.compactMap({ $0["reason"]?.string }) {
       if reason.hasPrefix("keyInvalid") || reason == "API_KEY_INVALID" { return .invalidAPIKey }
-      if reason == "ipRefererBlocked" || reason.hasSuffix("_APP_BLOCKED") || reason == "API_KEY_HTTP_REFERRER_BLOCKED"
-        || reason == "API_KEY_SERVICE_BLOCKED"
-      {
+      if reason == "ipRefererBlocked" || (reason.hasPrefix("API_KEY_") && reason.hasSuffix("_BLOCKED")) {
         return .appNotAuthorized
       }
     }
     if message.hasPrefix("API key not valid") || message.hasPrefix("The request is missing a valid API key") {
       return .invalidAPIKey
     }
-    if message.hasPrefix("Requests from this"), message.contains("blocked") { return .appNotAuthorized }
+    // "from this iOS client application …", "from referer …", "to this API …".
+    if message.hasPrefix("Requests "), message.hasSuffix("are blocked.") { return .appNotAuthorized }
     return nil
   }
+
+  /// Characters of a sentence for people; the server's may be a MiB.
+  private static let detailLimit = 500
 
   /// The part of the detail that is a sentence for people.
   private static func readable(_ error: AuthError, _ detail: String?) -> String? {
     guard let detail else { return nil }
-    switch error {
-    case .weakPassword: return detail
-    case .blockingFunction: return blockingMessage(detail)
-    default: return nil
-    }
+    let sentence: String? =
+      switch error {
+      case .weakPassword: detail
+      case .blockingFunction: blockingMessage(detail)
+      default: nil
+      }
+    return sentence.map { String($0.prefix(detailLimit)) }
   }
 
   /// `error.message` of the JSON object inside a blocking function's detail (identity-toolkit 3.5).
   private static func blockingMessage(_ detail: String) -> String? {
-    guard let start = detail.firstIndex(of: "{"), let end = detail.lastIndex(of: "}"), start < end else {
-      return detail
+    guard let object = firstObject(detail.utf8),
+      let inner = try? JSONDecoder().decode(JSONValue.self, from: Data(object))
+    else { return detail }
+    return inner["error"]?["message"]?.string
+  }
+
+  /// From the first `{` to the `}` that closes it; braces in strings don't count.
+  private static func firstObject(_ text: String.UTF8View) -> Substring.UTF8View? {
+    guard let start = text.firstIndex(of: UInt8(ascii: "{")) else { return nil }
+    var depth = 0
+    var isText = false
+    var isEscaped = false
+    for index in text[start...].indices {
+      switch text[index] {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\"): isEscaped = isText
+      case UInt8(ascii: "\""): isText.toggle()
+      case UInt8(ascii: "{") where !isText: depth += 1
+      case UInt8(ascii: "}") where !isText: depth -= 1
+      default: break
+      }
+      if depth == 0 { return text[start...index] }
     }
-    struct Inner: Decodable { struct Body: Decodable { var message: String? }; var error: Body? }
-    let inner = try? JSONDecoder().decode(Inner.self, from: Data(detail[start...end].utf8))
-    return inner == nil ? detail : inner?.error?.message
+    return nil
   }
 
   private static func isCode(_ text: String) -> Bool {

@@ -21,7 +21,7 @@ extension IdentityToolkit {
   private struct Answer: Decodable {
     let idToken: String?
     let refreshToken: String?
-    let expiresIn: Seconds?
+    let expiresIn: WholeNumber?
     let localId: String?
     let isNewUser: Bool?
     let mfaPendingCredential: String?
@@ -43,12 +43,8 @@ extension IdentityToolkit {
       return .secondFactorRequired(
         pending: Secret(pending), factors: (answer.mfaInfo ?? []).compactMap(\.factor))
     }
-    guard let idToken = answer.idToken.filled, let refreshToken = answer.refreshToken.filled else {
-      throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
-    }
-    return .grant(
-      TokenGrant(
-        idToken: Secret(idToken), refreshToken: Secret(refreshToken), expiresIn: answer.expiresIn?.value,
-        isNewUser: answer.isNewUser ?? false), uid: answer.localId)
+    let grant = try TokenGrant(
+      answer.idToken, answer.refreshToken, answer.expiresIn, isNewUser: answer.isNewUser ?? false)
+    return .grant(grant, uid: answer.localId.filled)
   }
 }

@@ -5,13 +5,14 @@ public import AuthCore
 extension IdentityToolkit {
   private struct Request: Encodable {
     let returnSecureToken = true
+    let clientType = ProjectContext.clientType
     let tenantId: String?
   }
 
   private struct Answer: Decodable {
-    let idToken: String?
-    let refreshToken: String?
-    let expiresIn: Seconds?
+    let idToken: String
+    let refreshToken: String
+    let expiresIn: WholeNumber?
   }
 
   /// Makes an account without a name.
@@ -20,11 +21,6 @@ extension IdentityToolkit {
   public func signUpAnonymously(project: ProjectContext) async throws(AuthFailure) -> TokenGrant {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:signUp", Request(tenantId: project.tenantID), project)
-    guard let idToken = answer.idToken.filled, let refreshToken = answer.refreshToken.filled else {
-      throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
-    }
-    return TokenGrant(
-      idToken: Secret(idToken), refreshToken: Secret(refreshToken), expiresIn: answer.expiresIn?.value,
-      isNewUser: true)
+    return try TokenGrant(answer.idToken, answer.refreshToken, answer.expiresIn, isNewUser: true)
   }
 }

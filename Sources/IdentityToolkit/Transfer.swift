@@ -1,3 +1,4 @@
+import AuthCore
 import CCurl
 import EventLoop
 import Glibc
@@ -5,15 +6,18 @@ import Glibc
 /// One exchange: its libcurl handle, its headers, what has come in. Touched on the loop's thread alone.
 final class Transfer {
   let handle: UnsafeMutableRawPointer
+  /// Never used again, unlike the handle's address.
+  let number: UInt64
   var response = HTTPResponse(status: 0)
   var continuation: CheckedContinuation<Result<HTTPResponse, TransportError>, Never>?
   private(set) var isTooLarge = false
   private var functions: ccurl
   private var headers: UnsafeMutablePointer<curl_slist>?
 
-  init?(_ request: HTTPRequest, _ functions: ccurl, connectTimeout: Int, totalTimeout: Int) {
+  init?(_ request: HTTPRequest, _ functions: ccurl, number: UInt64, connectTimeout: Int, totalTimeout: Int) {
     guard let handle = functions.easy_init() else { return nil }
     self.handle = handle
+    self.number = number
     self.functions = functions
     for (name, value) in request.headers { headers = functions.slist_append(headers, "\(name): \(value)") }
     // libcurl would wait for `100 Continue` before a bigger body.
@@ -26,15 +30,19 @@ final class Transfer {
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
     set(CURLOPT_TCP_KEEPALIVE, 1)
-    set(CURLOPT_PROTOCOLS_STR, request.isEmulator ? "http" : "https")
-    if request.isEmulator { set(CURLOPT_PROXY, "") }
-    if let file = getenv("SSL_CERT_FILE") { set(CURLOPT_CAINFO, String(cString: file)) }
+    set(CURLOPT_PROTOCOLS_STR, request.backend.emulator == nil ? "https" : "http")
+    if request.backend.emulator?.isLoopback == true { set(CURLOPT_PROXY, "") }
+    if let file = getenv("SSL_CERT_FILE"), file.pointee != 0 { set(CURLOPT_CAINFO, String(cString: file)) }
     set(CURLOPT_URL, request.url)
     _ = ccurl_set_headers(&self.functions, handle, headers)
     if let body = request.body {
       set(CURLOPT_POST, 1)
       _ = ccurl_set_body(&self.functions, handle, body, body.count)
     }
+    setReaders()
+  }
+
+  private func setReaders() {
     let context = Unmanaged.passUnretained(self).toOpaque()
     _ = ccurl_set_writer(
       &self.functions, handle,
@@ -72,6 +80,12 @@ final class Transfer {
   }
 
   private func read(header bytes: UnsafeRawBufferPointer) {
+    // A proxy's answer and interim ones (RFC 9110 15.2) come before: each begins anew.
+    if bytes.starts(with: "HTTP/".utf8) {
+      response.date = nil
+      response.retryAfter = nil
+      return
+    }
     guard bytes.count < 512, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
     guard name == "date" || name == "retry-after" else { return }

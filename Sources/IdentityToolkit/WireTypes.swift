@@ -2,24 +2,35 @@ import AuthCore
 import FoundationEssentials
 
 /// A number that the server writes as text (`"3600"`, also `"3300.0"`) or as a number (identity-toolkit 1.7).
-struct Seconds: Decodable {
-  let value: Int64
+struct WholeNumber: Decodable {
+  /// Nil for whatever isn't one: an odd lifetime is an unknown one, and no reason to lose tokens for which a code was spent.
+  let value: Int64?
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
-      guard let number = Double(text), let whole = Int64(exactly: number.rounded(.down)) else {
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "no number")
-      }
-      value = whole
-    } else {
-      let number = try container.decode(Double.self)
-      guard let whole = Int64(exactly: number.rounded(.down)) else {
-        throw DecodingError.dataCorruptedError(in: container, debugDescription: "out of range")
-      }
-      value = whole
-    }
+    let number = (try? container.decode(Double.self)) ?? (try? container.decode(String.self)).flatMap(Double.init)
+    value = number.flatMap { Int64(exactly: $0.rounded(.down)) }
   }
+}
+
+extension TokenGrant {
+  /// What an answer granted.
+  ///
+  /// - Throws: `serviceUnavailable` unless both tokens are there (identity-toolkit 8.1).
+  init(
+    _ idToken: String?, _ refreshToken: String?, _ expiresIn: WholeNumber?, isNewUser: Bool = false
+  ) throws(AuthFailure) {
+    guard let idToken = idToken.filled, let refreshToken = refreshToken.filled else {
+      throw AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
+    }
+    self.init(
+      idToken: Secret(idToken), refreshToken: Secret(refreshToken), expiresIn: expiresIn?.value, isNewUser: isNewUser)
+  }
+}
+
+extension String? {
+  /// The text; nil for an empty one.
+  var filled: String? { flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// An element of `mfaInfo`.

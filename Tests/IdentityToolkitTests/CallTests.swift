@@ -30,6 +30,7 @@ struct CallTests {
     #expect(request.headers["expect"] == nil)
     #expect(request.json["tenantId"] as? String == "tenant-1")
     #expect(request.json["returnSecureToken"] as? Bool == true)
+    #expect(request.json["clientType"] as? String == "CLIENT_TYPE_WEB")
   }
 
   @Test("what isn't known isn't sent") @LoopActor
@@ -37,6 +38,8 @@ struct CallTests {
     let server = try ScriptedServer(.json(200, Self.grant))
     let project = try server.project { app in
       app.appID = ""
+      app.languageCode = ""
+      app.tenantID = ""
       app.bundleID = "com.example.app"
     }
     _ = try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: project)
@@ -44,7 +47,7 @@ struct CallTests {
     for name in ["x-firebase-gmpid", "x-firebase-locale", "x-ios-bundle-identifier"] {
       #expect(request.headers[name] == nil)
     }
-    #expect(Set(request.json.keys) == ["returnSecureToken"])
+    #expect(Set(request.json.keys) == ["returnSecureToken", "clientType"])
   }
 
   @Test("a header's value can't begin another header") @LoopActor
@@ -71,7 +74,11 @@ struct CallTests {
   @Test("sendOobCode") @LoopActor
   func sendSignInLink() async throws {
     let server = try ScriptedServer(.json(200, #"{"kind":"x","email":"user+tag@example.com"}"#))
-    let project = try server.project { $0.tenantID = "t" }
+    let project = try server.project { app in
+      app.tenantID = "t"
+      app.bundleID = "com.example.app"
+      app.sendBundleHeader = true
+    }
     try await IdentityToolkit(http: HTTPClient()).sendSignInLink(
       to: "User+tag@Example.com", continueURL: "https://app.example/done?a=b+c&ui_sid=x", project: project)
     let request = try #require(server.requests.first)
@@ -161,9 +168,41 @@ struct CallTests {
     #expect(grant == TokenGrant(idToken: Secret("AT"), refreshToken: Secret("RT1"), expiresIn: nil))
   }
 
+  @Test("token that names nothing by one of its names") @LoopActor
+  func refreshEmpty() async throws {
+    let server = try ScriptedServer(.json(200, #"{"id_token":"","access_token":"AT","refresh_token":""}"#))
+    let grant = try await IdentityToolkit(http: HTTPClient()).refresh(
+      refreshToken: Secret("RT1"), project: try server.project())
+    #expect(grant == TokenGrant(idToken: Secret("AT"), refreshToken: Secret("RT1"), expiresIn: nil))
+  }
+
+  @Test(
+    "an answer without tokens grants nothing",
+    arguments: [
+      #"{"idToken":"","refreshToken":"RT"}"#, #"{"idToken":"ID","refreshToken":""}"#,
+      #"{"idToken":"","refreshToken":"","mfaPendingCredential":""}"#,
+    ]) @LoopActor
+  func noTokens(_ body: String) async throws {
+    let server = try ScriptedServer(.json(200, body))
+    let project = try server.project()
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    let expected = AuthFailure(.serviceUnavailable, serverCode: "MISSING_TOKENS")
+    let signUp = try await failure { () throws(AuthFailure) in try await toolkit.signUpAnonymously(project: project) }
+    #expect(signUp == expected)
+    let signIn = try await failure { () throws(AuthFailure) in
+      try await toolkit.signInWithEmailLink(
+        email: "a@b.c", oobCode: Secret("C"), idToken: nil, project: project)
+    }
+    #expect(signIn == expected)
+  }
+
   static let lifetimes: [(String, Int64?)] = [
     (#""expires_in":"3600","#, 3600), (#""expires_in":"3300.0","#, 3300), (#""expires_in":3600,"#, 3600),
     (#""expires_in":3599.9,"#, 3599), ("", nil), (#""expires_in":null,"#, nil),
+    // No reason to lose the tokens: an unknown lifetime means a refresh before use.
+    (#""expires_in":"soon","#, nil), (#""expires_in":"","#, nil), (#""expires_in":"1e300","#, nil),
+    (#""expires_in":"nan","#, nil), (#""expires_in":1e300,"#, nil), (#""expires_in":true,"#, nil),
+    (#""expires_in":{},"#, nil),
   ]
 
   @Test("shapes of a lifetime", arguments: lifetimes) @LoopActor
@@ -172,75 +211,6 @@ struct CallTests {
     let grant = try await IdentityToolkit(http: HTTPClient()).refresh(
       refreshToken: Secret("RT"), project: try server.project())
     #expect(grant.expiresIn == seconds)
-  }
-
-  @Test("a lifetime that is none", arguments: [#""soon""#, #""""#, #""1e300""#, #""nan""#, "true", "{}"]) @LoopActor
-  func noLifetime(_ value: String) async throws {
-    let server = try ScriptedServer(.json(200, "{\"expires_in\":\(value),\"id_token\":\"ID\"}"))
-    let project = try server.project()
-    let error = try await failure { () throws(AuthFailure) in
-      try await IdentityToolkit(http: HTTPClient()).refresh(refreshToken: Secret("RT"), project: project)
-    }
-    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "UNEXPECTED_ANSWER"))
-  }
-
-  @Test("lookup") @LoopActor
-  func lookup() async throws {
-    let server = try ScriptedServer(
-      .json(
-        200,
-        """
-        {"users":[{"localId":"u1","email":"a@b.c","emailVerified":true,"displayName":"","photoUrl":"p",
-          "phoneNumber":"+1","createdAt":"1700000000123","lastLoginAt":1700000001999,"tenantId":"t",
-          "providerUserInfo":[{"providerId":"google.com","federatedId":"f","rawId":"r","email":"g@b.c"},
-            {"providerId":"password","rawId":"r2"},{"federatedId":"nameless"}],
-          "mfaInfo":[{"mfaEnrollmentId":"f1","phoneInfo":"+*"}]}]}
-        """))
-    let user = try await IdentityToolkit(http: HTTPClient()).lookup(
-      idToken: Secret("ID"), project: try server.project())
-    #expect(server.requests.first?.json["idToken"] as? String == "ID")
-    #expect(server.requests.first?.target.contains("/v1/accounts:lookup?") == true)
-    #expect(user.uid == "u1")
-    #expect(user.email == "a@b.c")
-    #expect(user.emailVerified)
-    #expect(user.displayName == nil)
-    #expect(user.photoURL == "p")
-    #expect(user.phoneNumber == "+1")
-    #expect(user.createdAt == 1_700_000_000)
-    #expect(user.lastSignInAt == 1_700_000_001)
-    #expect(user.tenantID == "t")
-    #expect(!user.isAnonymous)
-    #expect(user.providers.map(\.providerID) == ["google.com", "password"])
-    #expect(user.providers.map(\.uid) == ["f", "r2"])
-    #expect(user.secondFactors.map(\.uid) == ["f1"])
-  }
-
-  @Test(
-    "who is a guest",
-    arguments: [
-      (#"{"localId":"u"}"#, true), (#"{"localId":"u","email":"","providerUserInfo":[]}"#, true),
-      (#"{"localId":"u","email":"a@b.c"}"#, false), (#"{"localId":"u","phoneNumber":"+1"}"#, false),
-      (#"{"localId":"u","customAuth":true}"#, false),
-      (#"{"localId":"u","providerUserInfo":[{"providerId":"x.y"}]}"#, false),
-    ]) @LoopActor
-  func guest(_ account: String, _ isAnonymous: Bool) async throws {
-    let server = try ScriptedServer(.json(200, "{\"users\":[\(account)]}"))
-    let user = try await IdentityToolkit(http: HTTPClient()).lookup(
-      idToken: Secret("ID"), project: try server.project())
-    #expect(user.isAnonymous == isAnonymous)
-  }
-
-  @Test(
-    "a lookup of none, of two, of nobody",
-    arguments: [#"[]"#, #"[{"localId":"a"},{"localId":"b"}]"#, #"[{"localId":""}]"#])
-  @LoopActor
-  func notOneUser(_ users: String) async throws {
-    let server = try ScriptedServer(.json(200, "{\"users\":\(users)}"))
-    let project = try server.project()
-    let error = try await failure { () throws(AuthFailure) in
-      try await IdentityToolkit(http: HTTPClient()).lookup(idToken: Secret("ID"), project: project)
-    }
-    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "NOT_ONE_USER"))
   }
 
   // Field report B114: the skew is reckoned from the server's date.

@@ -32,6 +32,28 @@ struct IDTokenTests {
     #expect(token.claims["email_verified"] == true)
     #expect(token.claims["firebase"]?["sign_in_provider"] == "password")
     #expect(token.claims["n"] == .null)
+    #expect(token.signInProvider == "password")
+    #expect(token.issuedAt == nil)
+    #expect(token.authenticatedAt == nil)
+  }
+
+  @Test("times and provider, and those of another type")
+  func times() throws {
+    let good = try IDToken(
+      token(#"{"sub":"u","exp":9,"iat":5,"auth_time":3,"firebase":{"sign_in_provider":"anonymous"}}"#))
+    #expect(good.issuedAt == 5)
+    #expect(good.authenticatedAt == 3)
+    #expect(good.signInProvider == "anonymous")
+    let odd = try IDToken(token(#"{"sub":"u","exp":9,"iat":"5","auth_time":3.5,"firebase":"x"}"#))
+    #expect(odd.issuedAt == nil)
+    #expect(odd.authenticatedAt == nil)
+    #expect(odd.signInProvider == nil)
+  }
+
+  @Test("one nested without end is refused")
+  func nesting() {
+    let deep = String(repeating: "[", count: 20_000) + String(repeating: "]", count: 20_000)
+    #expect(error(token(#"{"sub":"u","exp":1,"x":\#(deep)}"#)) == .notAnObject)
   }
 
   @Test("an emulator's has no signature")

@@ -29,6 +29,10 @@ indirect enum Reply: Sendable {
   case close
   /// The connection is reset.
   case reset
+  /// These bytes one by one, 20 ms apart.
+  case drip(String)
+  /// These bytes, then these again and again, for as long as anybody takes them.
+  case endless(String, again: String)
   /// Nothing before the semaphore is signalled.
   case after(DispatchSemaphore, Reply)
 }
@@ -38,10 +42,13 @@ final class ScriptedServer: Sendable {
   let port: UInt16
   /// Each request as it comes in.
   let arrivals: AsyncStream<ReceivedRequest>
+  /// The number of each connection that has ended.
+  let departures: AsyncStream<Int>
   private let socket: Int32
   private let script: @Sendable (ReceivedRequest) -> Reply
   private let received = Mutex<[ReceivedRequest]>([])
   private let arrived: AsyncStream<ReceivedRequest>.Continuation
+  private let departed: AsyncStream<Int>.Continuation
 
   /// Everything that has come in so far.
   var requests: [ReceivedRequest] { received.withLock { $0 } }
@@ -52,6 +59,7 @@ final class ScriptedServer: Sendable {
   init(script: @escaping @Sendable (ReceivedRequest) -> Reply) throws {
     self.script = script
     (arrivals, arrived) = AsyncStream.makeStream()
+    (departures, departed) = AsyncStream.makeStream()
     (socket, port) = try Self.listen()
     Thread.detachNewThread { [socket, weak self] in
       var count = 0
@@ -91,7 +99,10 @@ final class ScriptedServer: Sendable {
   }
 
   private func serve(_ connection: Int32, _ number: Int) {
-    defer { close(connection) }
+    defer {
+      close(connection)
+      departed.yield(number)
+    }
     var input: [UInt8] = []
     while var request = Self.read(connection, &input) {
       request.connection = number
@@ -147,6 +158,16 @@ final class ScriptedServer: Sendable {
       _ = write(text, connection)
       return false
     case .close: return false
+    case .drip(let text):
+      for byte in text.utf8 {
+        guard write(String(Unicode.Scalar(byte)), connection) else { return false }
+        usleep(20_000)
+      }
+      return true
+    case .endless(let text, let again):
+      var goesOn = write(text, connection)
+      while goesOn { goesOn = write(again, connection) }
+      return false
     case .reset:
       var linger = linger(l_onoff: 1, l_linger: 0)
       setsockopt(connection, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))

@@ -69,10 +69,21 @@ struct ServerFailureTests {
     #expect(read(400, "{\"message\":\"\(message)\"}")?.detail == "Not today: closed")
     let plain = "BLOCKING_FUNCTION_ERROR_RESPONSE : ((function not found))"
     #expect(read(400, "{\"message\":\"\(plain)\"}")?.detail == "((function not found))")
+    let braces =
+      #"BLOCKING_FUNCTION_ERROR_RESPONSE : ((x {\"error\":{\"message\":\"a } \\\"{ b\"}} and {more}))"#
+    #expect(read(400, "{\"message\":\"\(braces)\"}")?.detail == #"a } "{ b"#)
+    let cut = "BLOCKING_FUNCTION_ERROR_RESPONSE : ((x {y))"
+    #expect(read(400, "{\"message\":\"\(cut)\"}")?.detail == "((x {y))")
     let empty = #"BLOCKING_FUNCTION_ERROR_RESPONSE : (({\"error\":{}}))"#
     let failure = read(400, "{\"message\":\"\(empty)\"}")
     #expect(failure?.error == .blockingFunction)
     #expect(failure?.detail == nil)
+  }
+
+  @Test("a sentence for people is cut at 500 characters")
+  func longDetail() {
+    let detail = String(repeating: "é", count: 600)
+    #expect(read(400, "{\"message\":\"WEAK_PASSWORD : \(detail)\"}")?.detail == String(detail.prefix(500)))
   }
 
   @Test(
@@ -94,6 +105,10 @@ struct ServerFailureTests {
       (#"{"message":"x","details":[{"reason":"API_KEY_IOS_APP_BLOCKED"}]}"#, .appNotAuthorized),
       (#"{"message":"x","details":[{"reason":"API_KEY_HTTP_REFERRER_BLOCKED"}]}"#, .appNotAuthorized),
       (#"{"message":"x","details":[{"reason":"API_KEY_SERVICE_BLOCKED"}]}"#, .appNotAuthorized),
+      (#"{"message":"x","details":[{"reason":"API_KEY_IP_ADDRESS_BLOCKED"}]}"#, .appNotAuthorized),
+      (#"{"message":"Requests from referer <empty> are blocked."}"#, .appNotAuthorized),
+      (#"{"message":"Requests to this API x.y.Z are blocked."}"#, .appNotAuthorized),
+      (#"{"message":"USER_DISABLED","errors":"text","details":{"a":1},"status":7}"#, .userDisabled),
       (#"{"message":"x","errors":[{"reason":"invalid"},7,"text"]}"#, .internal),
     ])
   func reasons(_ error: String, _ expected: AuthError) {

@@ -10,7 +10,9 @@ import Testing
 struct LoopRunning: SuiteTrait, TestTrait, TestScoping {
   private static let prepared: Void = {
     setenv("http_proxy", "http://127.0.0.1:1", 1)
-    for name in ["no_proxy", "NO_PROXY"] { unsetenv(name) }
+    for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "SSL_CERT_FILE"] {
+      unsetenv(name)
+    }
     EventLoop.shared.runInBackground()
   }()
 

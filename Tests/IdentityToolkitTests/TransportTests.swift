@@ -48,7 +48,7 @@ struct TransportTests {
     Fault(name: "HTML 404", reply: .answer(404, headers: [:], body: html), code: "HTTP_404"),
     Fault(name: "cut JSON", reply: .json(200, #"{"idToken":"ID","refr"#), code: "UNEXPECTED_ANSWER"),
     Fault(name: "cut JSON error", reply: .json(400, #"{"error":{"message":"USER_DIS"#), code: "HTTP_400"),
-    Fault(name: "another shape", reply: .json(200, #"{"kind":"x"}"#), code: "MISSING_TOKENS"),
+    Fault(name: "another shape", reply: .json(200, #"{"kind":"x"}"#), code: "UNEXPECTED_ANSWER"),
     Fault(name: "an array", reply: .json(200, "[1]"), code: "UNEXPECTED_ANSWER"),
     Fault(
       name: "a number for a token", reply: .json(200, #"{"idToken":1,"refreshToken":"R"}"#), code: "UNEXPECTED_ANSWER"),
@@ -145,87 +145,38 @@ struct TransportTests {
     #expect(error == AuthFailure(.networkUnavailable, serverCode: "UNREACHABLE"))
   }
 
-  @Test("a request that hangs holds up no other") @LoopActor
-  func parallel() async throws {
-    let gate = DispatchSemaphore(value: 0)
-    let server = try ScriptedServer { request in
-      request.target.contains("signUp") ? .after(gate, .json(200, Self.whole)) : .json(200, #"{"id_token":"NEW"}"#)
-    }
-    let project = try server.project()
-    let toolkit = IdentityToolkit(http: HTTPClient())
-    let hanging = Task { @LoopActor in try await toolkit.signUpAnonymously(project: project) }
-    var arrivals = server.arrivals.makeAsyncIterator()
-    _ = await arrivals.next()
-    let grant = try await toolkit.refresh(refreshToken: Secret("RT"), project: project)
-    #expect(grant.idToken.reveal() == "NEW")
-    #expect(toolkit.isBusy)
-    gate.signal()
-    #expect(try await hanging.value.idToken.reveal() == "ID")
-    #expect(!toolkit.isBusy)
-  }
-
-  @Test("a cancelled task ends its transfer and no other") @LoopActor
-  func cancellation() async throws {
-    let gate = DispatchSemaphore(value: 0)
-    defer { for _ in 0..<2 { gate.signal() } }
-    let server = try ScriptedServer(.after(gate, .json(200, Self.whole)))
-    let project = try server.project()
-    let toolkit = IdentityToolkit(http: HTTPClient())
-    let doomed = Task { @LoopActor in
-      try await failure { () throws(AuthFailure) in try await toolkit.signUpAnonymously(project: project) }
-    }
-    let other = Task { @LoopActor in try await toolkit.signUpAnonymously(project: project) }
-    var arrivals = server.arrivals.makeAsyncIterator()
-    for _ in 0..<2 { _ = await arrivals.next() }
-    doomed.cancel()
-    #expect(try await doomed.value.error == .cancelled)
-    for _ in 0..<2 { gate.signal() }
-    #expect(try await other.value.idToken.reveal() == "ID")
-    #expect(!toolkit.isBusy)
-  }
-
-  @Test("a task cancelled before sends nothing") @LoopActor
-  func cancelledBefore() async throws {
-    let server = try ScriptedServer(.json(200, Self.whole))
-    let project = try server.project()
-    let task = Task { @LoopActor in
-      withUnsafeCurrentTask { $0?.cancel() }
-      return try await failure { () throws(AuthFailure) in
-        try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: project)
-      }
-    }
-    #expect(try await task.value.error == .cancelled)
-    #expect(server.requests.isEmpty)
-  }
-
-  @Test("a connection is kept for the next call") @LoopActor
-  func keepAlive() async throws {
-    let server = try ScriptedServer(.json(200, Self.whole))
-    let project = try server.project()
-    let toolkit = IdentityToolkit(http: HTTPClient())
-    for _ in 0..<3 { _ = try await toolkit.signUpAnonymously(project: project) }
-    #expect(server.requests.map(\.connection) == [1, 1, 1])
-  }
-
-  @Test("a kept connection that the server closed is replaced") @LoopActor
-  func staleConnection() async throws {
-    let body = Self.whole
+  @Test("time-out of an answer that drips") @LoopActor
+  func drip() async throws {
     let server = try ScriptedServer(
-      .raw("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"))
-    let project = try server.project()
-    let toolkit = IdentityToolkit(http: HTTPClient())
-    for _ in 0..<3 { _ = try await toolkit.signUpAnonymously(project: project) }
-    #expect(server.requests.map(\.connection) == [1, 2, 3])
+      .drip("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n" + String(repeating: " ", count: 999)))
+    let start = BootClock.nanoseconds
+    let error = try await signUp(server, HTTPClient(connectTimeout: 1, totalTimeout: 1))
+    #expect(error == AuthFailure(.networkUnavailable, serverCode: "UNREACHABLE"))
+    #expect(BootClock.nanoseconds - start < 10_000_000_000)
   }
 
-  @Test("an emulator is asked without the proxy of the environment") @LoopActor
-  func noProxy() async throws {
-    // Every test of this target runs with it; here it's made sure of.
-    #expect(getenv("http_proxy").map { String(cString: $0) } == "http://127.0.0.1:1")
-    let server = try ScriptedServer(.json(200, Self.whole))
-    _ = try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: try server.project())
-    #expect(server.requests.count == 1)
-    #expect(server.requests.first?.target.hasPrefix("/") == true)
+  @Test("an answer without end is cut at a MiB") @LoopActor
+  func endless() async throws {
+    let server = try ScriptedServer(
+      .endless(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        again: "1000\r\n" + String(repeating: " ", count: 4096) + "\r\n"))
+    #expect(try await signUp(server) == AuthFailure(.serviceUnavailable, serverCode: "TOO_LARGE"))
+  }
+
+  @Test("an interim answer's headers don't count") @LoopActor
+  func interim() async throws {
+    let server = try ScriptedServer(
+      .raw(
+        "HTTP/1.1 103 Early Hints\r\nRetry-After: 9\r\nDate: Tue, 14 Nov 2023 22:13:20 GMT\r\n\r\n"
+          + "HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n"))
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    var dates = 0
+    toolkit.onServerDate = { _, _, _ in dates += 1 }
+    let project = try server.project()
+    let error = try await failure { () throws(AuthFailure) in try await toolkit.signUpAnonymously(project: project) }
+    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "HTTP_503"))
+    #expect(dates == 0)
   }
 
   @Test("production never speaks plain HTTP") @LoopActor
@@ -240,7 +191,7 @@ struct TransportTests {
   @Test("an emulator's address leads to nothing but HTTP", arguments: ["https://127.0.0.1:1/", "file:///etc/passwd"])
   @LoopActor
   func emulatorScheme(_ url: String) async throws {
-    let request = HTTPRequest(url: url, isEmulator: true)
+    let request = HTTPRequest(url: url, backend: .emulator(try #require(EmulatorAddress("127.0.0.1:1"))))
     let error = try await transportError { () throws(TransportError) in try await HTTPClient().send(request) }
     #expect(error == .unreachable)
   }

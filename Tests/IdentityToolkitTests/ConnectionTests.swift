@@ -1,0 +1,95 @@
+import AuthCore
+import EventLoop
+import Foundation
+import Testing
+
+@testable import IdentityToolkit
+
+@Suite("Connections", .loopRunning, .timeLimit(.minutes(1)))
+struct ConnectionTests {
+  @Test("a client that goes closes its connections") @LoopActor
+  func deinitialisation() async throws {
+    let server = try ScriptedServer(.json(200, TransportTests.whole))
+    let project = try server.project()
+    var toolkit: IdentityToolkit? = IdentityToolkit(http: HTTPClient())
+    for _ in 0..<2 { _ = try await toolkit?.signUpAnonymously(project: project) }
+    toolkit = nil
+    var departures = server.departures.makeAsyncIterator()
+    #expect(await departures.next() == 1)
+    #expect(server.requests.count == 2)
+  }
+
+  @Test("a request that hangs holds up no other") @LoopActor
+  func parallel() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let server = try ScriptedServer { request in
+      request.target.contains("signUp")
+        ? .after(gate, .json(200, TransportTests.whole)) : .json(200, #"{"id_token":"NEW"}"#)
+    }
+    let project = try server.project()
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    let hanging = Task { @LoopActor in try await toolkit.signUpAnonymously(project: project) }
+    var arrivals = server.arrivals.makeAsyncIterator()
+    _ = await arrivals.next()
+    let grant = try await toolkit.refresh(refreshToken: Secret("RT"), project: project)
+    #expect(grant.idToken.reveal() == "NEW")
+    #expect(toolkit.isBusy)
+    gate.signal()
+    #expect(try await hanging.value.idToken.reveal() == "ID")
+    #expect(!toolkit.isBusy)
+  }
+
+  @Test("a cancelled task ends its transfer and no other") @LoopActor
+  func cancellation() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    defer { for _ in 0..<2 { gate.signal() } }
+    let server = try ScriptedServer(.after(gate, .json(200, TransportTests.whole)))
+    let project = try server.project()
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    let doomed = Task { @LoopActor in
+      try await failure { () throws(AuthFailure) in try await toolkit.signUpAnonymously(project: project) }
+    }
+    let other = Task { @LoopActor in try await toolkit.signUpAnonymously(project: project) }
+    var arrivals = server.arrivals.makeAsyncIterator()
+    for _ in 0..<2 { _ = await arrivals.next() }
+    doomed.cancel()
+    #expect(try await doomed.value.error == .cancelled)
+    for _ in 0..<2 { gate.signal() }
+    #expect(try await other.value.idToken.reveal() == "ID")
+    #expect(!toolkit.isBusy)
+  }
+
+  @Test("a task cancelled before sends nothing") @LoopActor
+  func cancelledBefore() async throws {
+    let server = try ScriptedServer(.json(200, TransportTests.whole))
+    let project = try server.project()
+    let task = Task { @LoopActor in
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await failure { () throws(AuthFailure) in
+        try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: project)
+      }
+    }
+    #expect(try await task.value.error == .cancelled)
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test("a connection is kept for the next call") @LoopActor
+  func keepAlive() async throws {
+    let server = try ScriptedServer(.json(200, TransportTests.whole))
+    let project = try server.project()
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    for _ in 0..<3 { _ = try await toolkit.signUpAnonymously(project: project) }
+    #expect(server.requests.map(\.connection) == [1, 1, 1])
+  }
+
+  @Test("a kept connection that the server closed is replaced") @LoopActor
+  func staleConnection() async throws {
+    let body = TransportTests.whole
+    let server = try ScriptedServer(
+      .raw("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"))
+    let project = try server.project()
+    let toolkit = IdentityToolkit(http: HTTPClient())
+    for _ in 0..<3 { _ = try await toolkit.signUpAnonymously(project: project) }
+    #expect(server.requests.map(\.connection) == [1, 2, 3])
+  }
+}
