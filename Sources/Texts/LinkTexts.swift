@@ -1,6 +1,14 @@
 extension Texts {
   /// For each reason why a URL isn't handled: why, and what to do next.
   static let links: [String: String] = [
+    // What most likely happened (LinkHint)
+    "link.cutOff": "The link was cut off. Copy the whole link from the mail.",
+    "link.copiedFromSource": "The link was copied from the mail's source. Copy it from the mail as it's shown.",
+    "link.joinedLines":
+      "The link is broken over several lines. Pipe the mail's text into 'linkctl open -', which joins them.",
+    "link.openInBrowser": "A mail gateway hides the link. Open it in the browser, and paste the address you end at.",
+    "link.resolvedTooEarly": "The link's code is gone: it was opened elsewhere first. Ask for a new one.",
+    "link.encodedTwice": "The link was changed on its way. Copy it again from the mail.",
     // Not ours
     "link.unsupportedScheme": "That isn't the kind of address linkd takes. Give it a link from a sign-in mail.",
     "link.untrustedHost": "The link leads to a site that none of the apps has. If it should, add it to 'link-domains'.",

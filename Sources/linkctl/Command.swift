@@ -65,6 +65,8 @@ struct Failure: Error {
     case "org.freedesktop.DBus.Error.AccessDenied": return 77
     case "org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout": return 75
     case "org.freedesktop.DBus.Error.UnknownObject": return 1
+    // The bus waited in vain for the service to start.
+    case "org.freedesktop.DBus.Error.TimedOut": return 69
     case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoServer",
       "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.DBus.Error.Disconnected",
       "org.freedesktop.DBus.Error.FileNotFound", "org.freedesktop.DBus.Error.BadAddress",

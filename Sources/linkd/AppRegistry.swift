@@ -51,8 +51,13 @@ final class AppRegistry {
   func keep(_ key: SessionKey) -> SessionKeeper? {
     if let keeper = keepers[key] { return keeper }
     guard let app = apps[key.app] else { return nil }
-    let keeper = SessionKeeper(app: variant(of: app, key.backend), key: key, stored: stored[key], services: services)
-    if let (health, error) = fault(key) { keeper.unavailable(health, error) }
+    // Read anew each time: an app may leave and come back while the daemon runs, and its session has changed since.
+    let row =
+      (try? services.stored { store throws(StoreError) in
+        store.isUnlocked ? try store.loadSession(key) : nil
+      }) ?? nil
+    let keeper = SessionKeeper(app: variant(of: app, key.backend), key: key, stored: row, services: services)
+    if let (health, error) = fault(row) { keeper.unavailable(health, error) }
     keepers[key] = keeper
     onAppear(keeper)
     rebuildParser()
@@ -74,23 +79,15 @@ final class AppRegistry {
     return keeper
   }
 
-  private var stored: [SessionKey: StoredSession] = [:]
-
-  /// Reads what the store remembers; before the apps are loaded.
-  func loadSessions() {
-    let sessions = try? services.stored { store throws(StoreError) in
-      if store.isUnlocked { return try store.loadSessions() }
-      return []
-    }
-    stored = Dictionary((sessions ?? []).map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+  /// Everything that a session is remembered for.
+  var storedKeys: [SessionKey] {
+    let rows = try? services.stored { store throws(StoreError) in store.isUnlocked ? try store.loadSessions() : [] }
+    return (rows ?? []).filter { $0.session != nil || $0.isUnreadable }.map(\.key)
   }
 
-  /// Everything that a session is remembered for.
-  var storedKeys: [SessionKey] { stored.values.filter { $0.session != nil || $0.isUnreadable }.map(\.key) }
-
-  private func fault(_ key: SessionKey) -> (SessionHealth, AuthError)? {
+  private func fault(_ row: StoredSession?) -> (SessionHealth, AuthError)? {
     if let fault = services.storage.fault { return (services.storage.health, fault) }
-    return stored[key]?.isUnreadable == true ? (.unreadable, .storageUnreadable) : nil
+    return row?.isUnreadable == true ? (.unreadable, .storageUnreadable) : nil
   }
 
   private func drop(_ key: SessionKey) {
@@ -118,16 +115,13 @@ final class AppRegistry {
     reload()
   }
 
-  /// Removes the app's file, sessions, flows and tokens.
-  func remove(_ id: AppID) throws(AuthFailure) {
-    guard apps[id] != nil else { throw AuthFailure(.noSuchApp) }
+  /// Removes the app's file first: one that can't go, since a package brought it, takes nothing with it.
+  func removeFile(_ id: AppID) throws(ConfigurationError) { try AppFile.remove(id, directories) }
+
+  /// Forgets the app's sessions, flows and tokens, once its file is gone.
+  func forget(_ id: AppID) throws(AuthFailure) {
     for key in keepers.keys where key.app == id { try keepers[key]?.signOut() }
     try services.stored { store throws(StoreError) in try store.removeApp(id) }
-    do throws(ConfigurationError) {
-      try AppFile.remove(id, directories)
-    } catch {
-      throw AuthFailure(.internal)
-    }
     reload()
   }
 }

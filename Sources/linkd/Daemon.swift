@@ -46,7 +46,7 @@ final class Daemon {
     let connection = try await connect()
     let services = Services(
       log: log, storage: storage, toolkit: IdentityToolkit(http: HTTPClient()), broadcast: Broadcast(connection),
-      links: MailedLinks(storeKey: storage.key))
+      links: MailedLinks(storeKey: storage.key, fault: storage.fault))
     let registry = AppRegistry(directories: directories, services: services)
     let coordinator = FlowCoordinator(services: services)
     coordinator.keeper = { [unowned registry] key in registry.keep(key) }
@@ -69,7 +69,6 @@ final class Daemon {
     ])
     connection.export(
       ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
-    registry.loadSessions()
     registry.reload()
     restore(coordinator, registry, services)
     try await takeName(connection)
@@ -204,7 +203,9 @@ final class Daemon {
   private func finish() async {
     if let connection {
       _ = try? await connection.releaseName(Contract.busName)
-      while connection.callsInFlight > 0, connection.isOpen {
+      // A request may hang for long: the next daemon is waiting for the lock, and gives up after two seconds.
+      let end = BootClock.nanoseconds + 1_000_000_000
+      while connection.callsInFlight > 0, connection.isOpen, BootClock.nanoseconds < end {
         try? await EventLoop.shared.sleep(for: .milliseconds(5))
       }
       await connection.flush()

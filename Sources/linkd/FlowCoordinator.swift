@@ -382,12 +382,14 @@ final class FlowCoordinator {
     }
   }
 
-  /// An answer. A row that can't be saved now is tried again when the daemon next starts.
+  /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
   private func feed(_ id: FlowID, _ event: EmailLinkFlow.Event) {
     do throws(AuthFailure) {
       try apply(id) { $0.handle(event, at: self.services.now) }
     } catch {
-      services.log.error("an answer could not be kept", ["flow": id, "error": error.error.rawValue])
+      services.log.error("an answer can't be kept yet", ["flow": id, "error": error.error.rawValue])
+      guard error.isTransient || error.error == .internal else { return }
+      EventLoop.shared.after(.seconds(2)) { [weak self] in self?.feed(id, event) }
     }
   }
 }

@@ -8,15 +8,20 @@ import LinkHandler
 /// carries the same one, and only its SHA-256 is stored and compared.
 struct MailedLinks: Sendable {
   private let storeKey: Secret<[UInt8]>?
+  /// Why there is no key.
+  private let fault: AuthError?
 
   /// `storeKey` is the store's master key, from which the tokens' key is derived; nil while there is none.
-  init(storeKey: Secret<[UInt8]>?) { self.storeKey = storeKey }
+  init(storeKey: Secret<[UInt8]>?, fault: AuthError?) {
+    self.storeKey = storeKey
+    self.fault = fault
+  }
 
   /// 256 bits in base64url.
   ///
-  /// - Throws: `keyringAbsent` without a key.
+  /// - Throws: why there is no key.
   func token(for flow: Flow) throws(AuthFailure) -> Secret<String> {
-    guard let storeKey else { throw AuthFailure(.keyringAbsent) }
+    guard let storeKey else { throw AuthFailure(fault ?? .keyringAbsent) }
     let message = Array("\(flow.id)\n\(flow.key.app)\n\(flow.key.backend)\n\(flow.createdAt)".utf8)
     do throws(CryptoError) {
       let key = try HMACSHA256.authenticate(Array("linkd link token".utf8), key: storeKey.reveal())

@@ -5,6 +5,9 @@ import Testing
 
 /// What linkd says to people (behaviour: People).
 @Suite(.timeLimit(.minutes(1))) struct TextsTests {
+  @Test("every hint has a text", arguments: LinkHint.allCases)
+  func hints(hint: LinkHint) { #expect(Texts.english[hint.textID] != nil, "\(hint.textID)") }
+
   @Test(arguments: AuthError.allCases) func everyErrorSaysWhatHappenedAndWhatNext(_ error: AuthError) throws {
     let text = try #require(Texts.english[error.textID], "\(error.textID)")
     expectTwoSentences(text)
@@ -39,6 +42,7 @@ import Testing
   @Test func nothingIsLeftOver() {
     let errors = Set(AuthError.allCases.map(\.textID))
     let reasons = Set((LinkRejectionReason.allCases.map(\.rawValue) + Self.rejections).map { "link.\($0)" })
+      .union(LinkHint.allCases.map(\.textID))
     for id in Texts.english.keys where id.hasPrefix("error.") { #expect(errors.contains(id), "\(id)") }
     for id in Texts.english.keys where id.hasPrefix("link.") { #expect(reasons.contains(id), "\(id)") }
   }

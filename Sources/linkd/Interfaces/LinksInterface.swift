@@ -103,9 +103,16 @@ struct ApplicationInterface {
   }
 
   private func open(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    var failure: AuthFailure?
     for url in call.arguments[0].asStrings ?? [] {
-      _ = try tree.answer(Options(nil)) { () throws(AuthFailure) in try tree.inbox.open(url, caller: call.caller) }
+      do throws(AuthFailure) {
+        _ = try tree.inbox.open(url, caller: call.caller)
+      } catch {
+        failure = error
+      }
     }
+    // One bad link keeps none of the others out.
+    if let failure { throw tree.reply(failure, Options(nil), nil) }
     return []
   }
 }

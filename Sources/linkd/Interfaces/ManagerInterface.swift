@@ -122,9 +122,10 @@ struct ManagerInterface {
     try tree.requireUnsandboxed(call.caller)
     let options = Options(call.arguments.last)
     let app = try find(call.arguments[0].asString ?? "", options, call.caller)
+    try configured(options) { () throws(ConfigurationError) in try tree.registry.removeFile(app.id) }
     try tree.answer(options) { () throws(AuthFailure) in
       for key in tree.registry.keepers.keys where key.app == app.id { tree.coordinator.dropAll(of: key) }
-      try tree.registry.remove(app.id)
+      try tree.registry.forget(app.id)
     }
     return []
   }

@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// An app's file that changes, breaks or goes while the daemon runs: the session is what the store says, never an older one.
+@Suite("Apps that come and go", .timeLimit(.minutes(1)))
+struct AppChangeTests {
+  private func state(_ world: World) async throws -> String? {
+    try await world.json("status", "--app", "demo").last?["state"] as? String
+  }
+
+  /// Breaks the app's file, and mends it, each time waiting until the daemon has seen it.
+  private func breakAndMend(_ world: World) async throws {
+    let file = world.home.file("config/linkd/apps.d/demo.json")
+    let content = try String(contentsOfFile: file, encoding: .utf8)
+    try Data("{".utf8).write(to: URL(fileURLWithPath: file))
+    try await world.eventually("the damage") { try await world.linkctl("status", "--app", "demo").status == 1 }
+    try Data(content.utf8).write(to: URL(fileURLWithPath: file))
+    try await world.eventually("the app") { try await world.linkctl("status", "--app", "demo").status == 0 }
+  }
+
+  @Test("a session that was signed out doesn't come back with the app's file")
+  func signedOut() async throws {
+    let world = try await World.start()
+    try await world.signIn("a@example.com")
+    try await world.killDaemon()
+    #expect(try await world.email() == "a@example.com")
+    #expect(try await world.linkctl("sign-out").status == 0)
+    try await breakAndMend(world)
+    #expect(try await state(world) == "unauthenticated")
+    #expect(try await world.linkctl("token").status == 1)
+  }
+
+  @Test("a session made since the start is there again with the app's file, and the sequence never goes back")
+  func signedIn() async throws {
+    let world = try await World.start()
+    try await world.signIn("a@example.com")
+    try await world.killDaemon()
+    try await world.signIn("b@example.com")
+    let before = try #require(try await world.json("status").last?["sequence"] as? Int)
+    try await breakAndMend(world)
+    #expect(try await world.email() == "b@example.com")
+    #expect(try #require(try await world.json("status").last?["sequence"] as? Int) >= before)
+  }
+
+  @Test("an app that was removed comes back without its session; one that a package brought can't be removed")
+  func removed() async throws {
+    let world = try await World.start()
+    try await world.signIn("a@example.com")
+    try await world.killDaemon()
+    #expect(try await world.linkctl("app", "remove", "demo").status == 0)
+    #expect(try await world.linkctl("status", "--app", "demo").status == 1)
+    try await world.addApp("demo", scheme: World.scheme)
+    #expect(try await state(world) == "unauthenticated")
+
+    try await world.signIn("b@example.com")
+    let packaged = world.home.file("share/linkd/apps.d")
+    try FileManager.default.createDirectory(atPath: packaged, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(
+      atPath: world.home.file("config/linkd/apps.d/demo.json"), toPath: "\(packaged)/demo.json")
+    try await world.killDaemon()
+    #expect(try await world.linkctl("app", "remove", "demo").status != 0)
+    #expect(try await world.email() == "b@example.com")
+  }
+
+  @Test("SIGTERM while a request hangs keeps nobody waiting: the next link starts the next daemon")
+  func hangingRequest() async throws {
+    let world = try await World.start()
+    try await world.signIn("a@example.com")
+    _ = try await world.sendLink("b@example.com")
+    let link = try await world.button(try await world.mail("b@example.com"))
+    try await world.fault(["path": "v1/token", "hang": true])
+    async let token = world.linkctl("token", "--force-refresh")
+    try await world.eventually("the request") { try await world.requests("v1/token") > 0 }
+    kill(try #require(try world.daemonPID()), SIGTERM)
+    let clock = ContinuousClock.now
+    #expect(try await world.linkctl("open", link).status == 0)
+    #expect(ContinuousClock.now - clock < .seconds(15))
+    #expect(try await token.status == 75)
+  }
+}
