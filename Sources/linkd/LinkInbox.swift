@@ -114,6 +114,7 @@ final class LinkInbox {
       try countStray()
       verdict = .rejected(rejection, via: link.via)
     case .success(.flow(let flow)):
+      if flow.stage == .cancelled || flow.stage == .expired { try countStray() }
       try coordinator.open(flow.id, code: action.oobCode)
       verdict.flow = flow.id
       verdict.key = flow.key

@@ -55,6 +55,12 @@ struct CommandLineTests {
     #expect(try await world.email() == "user@example.com")
   }
 
+  @Test("a zero byte in a pasted link is a broken link")
+  func zeroByte() async throws {
+    let world = try await World.start(apps: [])
+    #expect(try await world.linkctl("open", "-", stdin: "https://a.example/x\0y").status == 65)
+  }
+
   @Test("an argument that isn't UTF-8 is refused from its raw bytes")
   func invalidUTF8() async throws {
     let world = try await World.start(apps: [])

@@ -31,6 +31,7 @@ struct StorageFaultTests {
     }
     // Never a guest over a session that can't be read, never a second key.
     #expect(try await world.linkctl("sign-in", "anonymous").status != 0)
+    #expect(try await world.linkctl("sign-out").status == status)
     if fault == "absent" { #expect(!FileManager.default.fileExists(atPath: "\(folder)/key")) }
     try await world.killDaemon()
     try Data(key.utf8).write(to: URL(fileURLWithPath: "\(folder)/key"))

@@ -56,7 +56,13 @@ enum LinkArgument {
   /// The one argument that looks like a link, wherever a launcher put it; `-` reads standard input.
   static func find(_ arguments: Arguments) throws(Failure) -> String {
     let all = arguments.words + arguments.rest
-    if all == ["-"] { return LinkText.joinLines(try standardInput()) }
+    if all == ["-"] {
+      let text = LinkText.joinLines(try standardInput())
+      guard !text.utf8.contains(0) else {
+        throw Failure(name: nil, message: "The link holds a zero byte. Copy it again.", exitCode: 65)
+      }
+      return text
+    }
     let links = all.filter(LinkText.looksLikeLink)
     if links.count == 1 { return links[0] }
     if links.count > 1 { throw Failure(UsageError(message: "Two links were given; open one at a time.")) }

@@ -79,6 +79,11 @@ struct SessionInterface {
 
   private func signOut(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try tree.answer(Options(call.arguments.last), keeper) { () throws(AuthFailure) in
+      // Without the key nothing is deleted: the person was told of the key, not of a session.
+      let reason = keeper.machine.healthReason
+      if keeper.machine.health == .locked || reason == .keyringWrongKey || reason == .storageTooNew {
+        throw keeper.missingUser
+      }
       tree.coordinator.dropAll(of: keeper.key)
       try keeper.signOut()
     }
