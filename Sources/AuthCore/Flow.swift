@@ -164,8 +164,23 @@ public struct Flow: Sendable, Hashable {
   /// The server's answer to the exchange, held until the account has been looked up.
   public var answer: TokenGrant?
 
+  /// What an action code does, by the server's word once `isCodeChecked`; before that, by the link's.
+  public var actionKind: LinkKind?
+  /// Whether the server was asked what the code does: a link's own word isn't believed.
+  public var isCodeChecked: Bool
+  /// Whether somebody agreed to what an action code, or an operation that can't be undone, does.
+  public var isConfirmed: Bool
+  /// The address that an applied action code replaces.
+  public var previousEmail: String?
+  /// Whether a password makes a new account, or is a new one (`new` of `Details`).
+  public var wantsNewPassword: Bool
+  /// Name of the account to be made.
+  public var displayName: String?
+
   /// Why the last step failed; at `failed`, why the flow ended.
   public var error: AuthError?
+  /// The server's sentence for people about `error`: untrusted text.
+  public var errorDetail: String?
   /// Whether a new mail can mend a failure in one step.
   public var canRetry: Bool
   /// At `succeeded`: who it was.
@@ -189,6 +204,9 @@ public struct Flow: Sendable, Hashable {
     sequence = 1
     forceSameDevice = false
     mailPending = false
+    isCodeChecked = false
+    isConfirmed = false
+    wantsNewPassword = false
     attempts = 0
     canRetry = false
     isNewUser = false

@@ -103,6 +103,23 @@ public struct ActionLink: Sendable, Hashable {
   }
 }
 
+/// What the server says of an action code (identity-toolkit 2.6), in the words of Firebase's `ActionCodeInfo`.
+public struct ActionCodeInfo: Sendable, Hashable {
+  /// What the code does; nil for a type that isn't known.
+  public var kind: LinkKind?
+  /// The address that the account has once the code is applied. Nil for a sign-in code: the server doesn't tell.
+  public var email: String?
+  /// The address it has until then, where it changes.
+  public var previousEmail: String?
+
+  /// Every field by name.
+  public init(kind: LinkKind?, email: String? = nil, previousEmail: String? = nil) {
+    self.kind = kind
+    self.email = email
+    self.previousEmail = previousEmail
+  }
+}
+
 /// What FirebaseUI and linkd write into the continue URL. Nothing here is believed; it only finds the row.
 public struct LinkHints: Sendable, Hashable {
   /// `ui_sid`: linkd's link token, or another FirebaseUI's session id.

@@ -18,16 +18,6 @@ extension IdentityToolkit {
     let tenantId: String?
   }
 
-  private struct Answer: Decodable {
-    let idToken: String?
-    let refreshToken: String?
-    let expiresIn: WholeNumber?
-    let localId: String?
-    let isNewUser: Bool?
-    let mfaPendingCredential: String?
-    let mfaInfo: [FactorInfo]?
-  }
-
   /// Spends the code of a link; with `idToken` the address is added to that account.
   ///
   /// - Throws: `invalidActionCode`, `expiredActionCode`, `invalidEmail` for an address the link wasn't sent to,
@@ -35,16 +25,10 @@ extension IdentityToolkit {
   public func signInWithEmailLink(
     email: String, oobCode: Secret<String>, idToken: Secret<String>?, project: ProjectContext
   ) async throws(AuthFailure) -> SignInAnswer {
-    let answer: Answer = try await call(
+    let body: SignInBody = try await call(
       .identityToolkit, "v1/accounts:signInWithEmailLink",
       Request(
         email: email, oobCode: oobCode.reveal(), idToken: idToken?.reveal(), tenantId: project.tenantID), project)
-    if answer.idToken.filled == nil, let pending = answer.mfaPendingCredential.filled {
-      return .secondFactorRequired(
-        pending: Secret(pending), factors: (answer.mfaInfo ?? []).compactMap(\.factor))
-    }
-    let grant = try TokenGrant(
-      answer.idToken, answer.refreshToken, answer.expiresIn, isNewUser: answer.isNewUser ?? false)
-    return .grant(grant, uid: answer.localId.filled)
+    return try body.answer()
   }
 }

@@ -28,6 +28,26 @@ extension TokenGrant {
   }
 }
 
+/// The answer of every call that signs in with a first factor (identity-toolkit 2.1, 2.2, 2.3).
+struct SignInBody: Decodable {
+  let idToken: String?
+  let refreshToken: String?
+  let expiresIn: WholeNumber?
+  let localId: String?
+  let isNewUser: Bool?
+  let mfaPendingCredential: String?
+  let mfaInfo: [FactorInfo]?
+
+  /// - Throws: `serviceUnavailable` for an answer without tokens that asks for no second factor either.
+  func answer() throws(AuthFailure) -> SignInAnswer {
+    if idToken.filled == nil, let pending = mfaPendingCredential.filled {
+      return .secondFactorRequired(pending: Secret(pending), factors: (mfaInfo ?? []).compactMap(\.factor))
+    }
+    return .grant(
+      try TokenGrant(idToken, refreshToken, expiresIn, isNewUser: isNewUser ?? false), uid: localId.filled)
+  }
+}
+
 extension String? {
   /// The text; nil for an empty one.
   var filled: String? { flatMap { $0.isEmpty ? nil : $0 } }

@@ -9,10 +9,26 @@ public enum FlowAction: Sendable, Hashable {
   case exchange(email: String, code: Secret<String>)
   /// `accounts:signUp` without an address.
   case signUpAnonymously
+  /// `accounts:signInWithPassword`.
+  case signIn(email: String, password: Secret<String>)
+  /// `accounts:signUp` with an address: a new account, or the method added to the session's.
+  case signUp(email: String, password: Secret<String>)
   /// `accounts:lookup` with the answer's token, after so many seconds.
   case lookUp(TokenGrant, delay: Int64)
+  /// `accounts:resetPassword` without a password: what the code does. Nothing is spent.
+  case checkCode(Secret<String>)
+  /// `accounts:update` with the code.
+  case applyCode(Secret<String>)
+  /// `accounts:resetPassword` with the new password.
+  case resetPassword(code: Secret<String>, newPassword: Secret<String>)
+  /// `accounts:delete`.
+  case deleteUser
   /// Commit session, row and used code as one.
   case adopt(User, TokenGrant)
+  /// Commit the end of the session and the row as one.
+  case endSession
+  /// The session's account was changed elsewhere if it has one of these addresses: look at it anew.
+  case accountChanged(email: String?, previousEmail: String?)
   /// The event wasn't legal here: answer the caller with this; nothing has changed.
   case refuse(AuthError)
 }

@@ -24,6 +24,13 @@ enum FlowBody {
     fields.put(18, flow.canRetry)
     fields.put(19, flow.resultUID)
     fields.put(20, flow.isNewUser)
+    fields.put(21, flow.actionKind?.rawValue)
+    fields.put(22, flow.isCodeChecked)
+    fields.put(23, flow.isConfirmed)
+    fields.put(24, flow.previousEmail)
+    fields.put(25, flow.wantsNewPassword)
+    fields.put(26, flow.displayName)
+    fields.put(27, flow.errorDetail)
     return fields.bytes
   }
 
@@ -50,6 +57,13 @@ enum FlowBody {
     flow.canRetry = fields.bool(18)
     flow.resultUID = try fields.string(19)
     flow.isNewUser = fields.bool(20)
+    if let word = try fields.string(21) { flow.actionKind = try required(LinkKind(rawValue: word)) }
+    flow.isCodeChecked = fields.bool(22)
+    flow.isConfirmed = fields.bool(23)
+    flow.previousEmail = try fields.string(24)
+    flow.wantsNewPassword = fields.bool(25)
+    flow.displayName = try fields.string(26)
+    flow.errorDetail = try fields.string(27)
   }
 
   private static func encode(_ grant: TokenGrant) -> [UInt8] {

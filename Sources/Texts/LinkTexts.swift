@@ -53,11 +53,6 @@ extension Texts {
     "notice.password-needed": "A link to set a new password has been opened. Run 'linkctl flows' to choose one.",
     "notice.confirmation-needed":
       "A link that changes your account has been opened. Run 'linkctl flows' to look at it.",
-    "notice.email-verified": "The address has been verified.",
-    "notice.email-changed": "The address of the account has been changed.",
-    "notice.email-recovered": "The address of the account has been restored. Change the password to be safe.",
-    "notice.second-factor-removed": "The second factor has been removed. Sign in again.",
-    "notice.password-changed": "The password has been changed. Sign in with the new one.",
     "notice.guest-data-left": "You're signed in as {name}. What you did as a guest stayed with the guest.",
     "notice.signed-out": "Signed out.",
     "notice.signed-out-elsewhere": "{name} was signed out: {reason}",

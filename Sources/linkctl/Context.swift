@@ -34,7 +34,7 @@ final class Context {
   }
 
   /// The language of messages: `de-AT` of `LC_MESSAGES=de_AT.UTF-8`.
-  private var locale: String? {
+  var locale: String? {
     for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
       guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
       let tag = value.prefix { $0 != "." && $0 != "@" }

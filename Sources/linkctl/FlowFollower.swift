@@ -12,12 +12,13 @@ final class FlowFollower {
   private let connection: Connection
   private let deadline: Int64?
   private var lastSequence: UInt64 = 0
-  private var lastReport: FlowReport?
+  private let locale: String?
 
-  private init(_ connection: Connection, _ output: Output, options: DBusValue, timeout: UInt32?) {
+  private init(_ connection: Connection, _ output: Output, locale: String?, options: DBusValue, timeout: UInt32?) {
     self.connection = connection
     self.output = output
     self.options = options
+    self.locale = locale
     deadline = timeout.map { BootClock.seconds + Int64($0) }
   }
 
@@ -28,11 +29,12 @@ final class FlowFollower {
   ) throws(Failure) -> Int32 {
     let output = context.output
     let options = context.options()
+    let locale = context.locale
     let timeout = context.timeout
     return try LoopCommand.run { () async throws(Failure) in
       do throws(DBusError) {
         let connection = try await Connection.open(.session)
-        let follower = FlowFollower(connection, output, options: options, timeout: timeout)
+        let follower = FlowFollower(connection, output, locale: locale, options: options, timeout: timeout)
         // Before the flow exists, so that no stage is missed.
         let signals = try await follower.subscribe()
         let path = try await start(connection)
@@ -72,29 +74,37 @@ final class FlowFollower {
     let report = try await report(path)
     guard report.sequence > lastSequence else { return nil }
     lastSequence = report.sequence
-    lastReport = report
-    output.json ? output.object(report.members()) : output.note(report.sentence)
-    if report.stage.isEnd { return report.exitCode() }
-    if report.stage == .waitingForEmail { return try await askForEmail(path) }
+    output.json ? output.object(report.members()) : output.note(report.sentence(locale: locale))
+    if report.stage.isEnd { return end(report, report.exitCode()) }
     // Temporary trouble leaves the flow waiting; whoever called decides about trying again.
-    if report.stage == .waitingForLink, let name = report.errorName { return Failure.exitCode(name) }
-    return nil
+    if let name = report.errorName, Failure.exitCode(name) == 75, !Prompt.canAsk || report.stage == .waitingForLink {
+      return end(report, 75)
+    }
+    // Somebody else, or another command, signs in again; the flow goes on by itself then.
+    if report.stage == .reauthenticationRequired, !Prompt.canAsk { return end(report, 4) }
+    return report.needsAnswer ? try await ask(report, path) : nil
   }
 
-  private func askForEmail(_ path: ObjectPath) async throws(DBusError) -> Int32? {
-    guard isatty(STDIN_FILENO) == 1 else {
-      output.note("linkctl: Give the address with 'linkctl email \(lastReport?.id ?? "FLOW") ADDRESS'.")
-      return 4
+  /// The error is the last line, unless the flow was given up.
+  private func end(_ report: FlowReport, _ code: Int32) -> Int32 {
+    if code != 0, output.json, let failure = report.failure(exitCode: code) { output.failure(failure) }
+    return code
+  }
+
+  /// Asks for what the flow waits for. An answer that isn't taken is asked for again.
+  private func ask(_ report: FlowReport, _ path: ObjectPath) async throws(DBusError) -> Int32? {
+    guard Prompt.canAsk, let answer = FlowAnswer.ask(report, locale: locale) else {
+      if let hint = FlowAnswer.hint(report) { output.note("linkctl: \(hint)") }
+      return end(report, 4)
     }
-    guard let address = Prompt.line("Address: ") else { return 4 }
     do throws(DBusError) {
       _ = try await connection.call(
-        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: "ProvideEmail",
-        arguments: [.string(address), options])
+        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: answer.member,
+        arguments: answer.arguments + [options])
     } catch {
-      guard error.name == AuthError.invalidEmail.dbusName else { throw error }
-      output.note(error.message)
-      return try await askForEmail(path)
+      guard [AuthError.invalidEmail, .weakPassword].contains(where: { $0.dbusName == error.name }) else { throw error }
+      output.note(Output.printable(error.message))
+      return try await ask(report, path)
     }
     return nil
   }
@@ -138,16 +148,5 @@ enum LoopCommand {
   /// Written on the loop, read after the loop has ended.
   private final class Outcome: @unchecked Sendable {
     var value: Result<Int32, Failure> = .success(0)
-  }
-}
-
-/// Questions to a person at a terminal.
-enum Prompt {
-  /// The line typed, trimmed; nil at the end of input.
-  static func line(_ question: String) -> String? {
-    question.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
-    guard let text = readLine() else { return nil }
-    let words = text.split(whereSeparator: \.isWhitespace)
-    return words.joined(separator: " ")
   }
 }

@@ -1,6 +1,7 @@
 import AuthCore
 import DBus
 import LinkdClient
+import Texts
 
 /// A flow as `Flow`'s properties describe it at one moment.
 struct FlowReport: Sendable {
@@ -33,33 +34,50 @@ struct FlowReport: Sendable {
     }
     let listed = Set(out.map(\.key))
     for (key, value) in details.sorted(by: { $0.key < $1.key }) where !listed.contains(key) {
-      let address = masked && key == "email" ? value.asString.map { JSONValue.string(EmailAddress.masked($0)) } : nil
-      out.append((key, address ?? value.json))
+      let isAddress = masked && key.hasSuffix("email")
+      out.append((key, isAddress ? value.asString.map { .string(EmailAddress.masked($0)) } : value.json))
     }
     return out
   }
 
-  /// What a person reads.
-  var sentence: String {
-    let email = details["email"]?.asString.map(Output.printable) ?? "you"
+  /// What a person reads, in the language of `locale`.
+  func sentence(locale: String?) -> String {
+    if let message, stage != .exchanging { return message }
+    var values: [String: String] = [:]
+    for (key, value) in details { values[key] = value.asString.map(Output.printable) }
+    let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }
+    values["name"] = name.map(Output.printable)
+    if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
+    return Texts.lookup(textID(isNamed: name != nil), locale: locale, values)
+  }
+
+  private func textID(isNamed: Bool) -> String {
+    let kind = details["kind"]?.asString
     switch stage {
-    case .starting: return "Sending the mail…"
-    case .waitingForLink:
-      if let message { return message }
-      return "A link was sent to \(email). Open it on this machine, or paste it into 'linkctl open'."
-    case .waitingForEmail: return message ?? "Which address was the link sent to?"
-    case .exchanging: return "Signing in…"
-    case .succeeded:
-      let user = details["user"]?.asDict
-      let name = user?["email"]?.asString ?? user?["uid"]?.asString ?? ""
-      return name.isEmpty ? "Done." : "Signed in as \(Output.printable(name))."
-    case .failed: return message ?? "It failed."
-    case .cancelled: return "Cancelled."
-    case .expired: return "It took too long and was given up."
-    case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForPassword, .waitingForConfirmation,
-      .secondFactorRequired, .reauthenticationRequired, .conflict:
-      return message ?? stage.rawValue
+    case .succeeded where isNamed: return "state.authenticated"
+    case .succeeded where text("Method") == SignInMethod.actionCode.description && kind != nil:
+      return "done.\(kind ?? "")"
+    case .succeeded where text("Purpose") == FlowPurpose.deleteUser.rawValue: return "done.deleteUser"
+    case .waitingForConfirmation where kind != nil: return "confirm.\(kind ?? "")"
+    case .waitingForPassword where details["new"]?.asBool == true: return "stage.waiting-for-new-password"
+    case .exchanging where text("Purpose") != FlowPurpose.signIn.rawValue: return "stage.working"
+    default: return "stage.\(stage.rawValue)"
     }
+  }
+
+  /// Whether the flow waits for an answer that a person gives here.
+  var needsAnswer: Bool {
+    switch stage {
+    case .waitingForEmail, .waitingForPassword, .waitingForConfirmation: true
+    case .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
+      .reauthenticationRequired, .conflict, .exchanging, .succeeded, .failed, .cancelled, .expired:
+      false
+    }
+  }
+
+  /// The failure that this stage is for whoever waits; nil for none.
+  func failure(exitCode: Int32) -> Failure? {
+    errorName.map { Failure(name: $0, message: message ?? $0, exitCode: exitCode) }
   }
 
   /// How a command ends that waited for this flow.

@@ -68,6 +68,14 @@ enum DBusDictionaries {
     return out
   }
 
+  /// What an action code does (contract: CheckActionCode).
+  static func actionCode(_ info: ActionCodeInfo) -> [String: DBusValue] {
+    var out: [String: DBusValue] = ["kind": .string((info.kind ?? .none).rawValue)]
+    out["email"] = info.email.map(DBusValue.string)
+    out["previous-email"] = info.previousEmail.map(DBusValue.string)
+    return out
+  }
+
   /// The claims of an ID token (contract: GetIdToken): null left out, eight levels, deeper ones as JSON text.
   static func claims(_ claims: [String: JSONValue], depth: Int = 1) -> DBusValue {
     .dict(claims.compactMapValues { claim($0, depth: depth) })
@@ -104,50 +112,6 @@ enum DBusDictionaries {
     out["display-name"] = factor.displayName.map(DBusValue.string)
     out["phone-number"] = factor.phoneNumber.map(DBusValue.string)
     out["enrolled-at"] = factor.enrolledAt.map(DBusValue.int64)
-    return out
-  }
-}
-
-extension Flow {
-  /// When a mailed link is probably too old; the server alone ends a code, and the row is kept for longer (behaviour:
-  /// Pending flows 2).
-  var advisedExpiry: Int64 {
-    method == .emailLink ? min(expiresAt, createdAt + EmailLinkFlow.adviceLifetime) : expiresAt
-  }
-
-  /// `Details` (contract: Flow), for a caller that may see everything.
-  func details(session: User?, message: (AuthError) -> String) -> [String: DBusValue] {
-    var out: [String: DBusValue] = [:]
-    if let error {
-      out["error"] = .string(error.dbusName)
-      out["message"] = .string(message(error))
-    }
-    switch stage {
-    case .starting, .waitingForLink:
-      out["email"] = email.map(DBusValue.string)
-      out["expires-at"] = .int64(advisedExpiry)
-      out["can-resend-at"] = canResendAt.map(DBusValue.int64)
-    case .waitingForEmail:
-      out["kind"] = .string(LinkKind.emailSignIn.rawValue)
-    case .failed:
-      out["retry"] = .boolean(canRetry)
-      out["can-resend-at"] = canRetry ? canResendAt.map(DBusValue.int64) : nil
-    case .succeeded:
-      if let session, session.uid == resultUID { out["user"] = .dict(DBusDictionaries.user(session)) }
-      out["is-new-user"] = .boolean(isNewUser)
-    case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForPassword, .waitingForConfirmation,
-      .secondFactorRequired, .reauthenticationRequired, .conflict, .exchanging, .cancelled, .expired:
-      break
-    }
-    return out
-  }
-
-  /// What of the details is broadcast with `StageChanged`.
-  var broadcastDetails: [String: DBusValue] {
-    var out: [String: DBusValue] = [:]
-    out["error"] = error.map { .string($0.dbusName) }
-    if stage == .waitingForLink { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
-    if stage == .succeeded { out["is-new-user"] = .boolean(isNewUser) }
     return out
   }
 }

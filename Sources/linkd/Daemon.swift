@@ -60,7 +60,7 @@ final class Daemon {
       }
     }
     identifyCallers(connection)
-    notifyEnds(of: coordinator, connection, registry)
+    notify(of: coordinator, connection, registry)
     let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
     tree.exportAll([
       LinksInterface(tree: tree).table,
@@ -146,9 +146,9 @@ final class Daemon {
 
   // MARK: While running
 
-  private func notifyEnds(of coordinator: FlowCoordinator, _ connection: Connection, _ registry: AppRegistry) {
+  private func notify(of coordinator: FlowCoordinator, _ connection: Connection, _ registry: AppRegistry) {
     let notifier = Notifier(connection: connection)
-    coordinator.onEnd = { flow in
+    coordinator.onNews = { flow in
       guard
         let text = FlowNotice.text(flow, user: registry.keepers[flow.key]?.machine.user, registry.apps[flow.key.app])
       else { return }

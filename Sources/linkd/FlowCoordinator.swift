@@ -1,50 +1,12 @@
 import AuthCore
 import Crypto
-import DBus
 import EventLoop
-import IdentityToolkit
 import LinkHandler
 import SessionStore
 
-/// A flow's machine, by method.
-enum FlowMachine {
-  case emailLink(EmailLinkFlow)
-  case anonymous(AnonymousFlow)
-
-  /// The machine of a stored row; nil for a method that this version has none for.
-  init?(_ flow: Flow) {
-    switch flow.method {
-    case .emailLink: self = .emailLink(EmailLinkFlow(flow))
-    case .anonymous: self = .anonymous(AnonymousFlow(flow))
-    case .password, .phone, .custom, .provider, .actionCode, .totp, .none: return nil
-    }
-  }
-
-  var flow: Flow {
-    switch self {
-    case .emailLink(let machine): machine.flow
-    case .anonymous(let machine): machine.flow
-    }
-  }
-
-  /// An event of the email-link machine; for another machine nothing happens.
-  mutating func handle(_ event: EmailLinkFlow.Event, at now: Int64) -> [FlowAction] {
-    guard case .emailLink(var machine) = self else { return [.refuse(.noSuchFlow)] }
-    let actions = machine.handle(event, at: now)
-    self = .emailLink(machine)
-    return actions
-  }
-
-  /// An event of the anonymous machine; for another machine nothing happens.
-  mutating func handle(_ event: AnonymousFlow.Event, at now: Int64) -> [FlowAction] {
-    guard case .anonymous(var machine) = self else { return [.refuse(.noSuchFlow)] }
-    let actions = machine.handle(event, at: now)
-    self = .anonymous(machine)
-    return actions
-  }
-}
-
 /// Performs what the flow machines want: the only place where rows, requests and signals of flows meet.
+///
+/// The requests are in FlowRequests.swift.
 @LoopActor
 final class FlowCoordinator {
   /// Seconds a finished flow stays readable (contract: Flow).
@@ -52,18 +14,19 @@ final class FlowCoordinator {
   /// Links that nobody asked for: the oldest makes room (behaviour: Who may ask).
   static let unsolicitedLimit = 5
 
-  private(set) var flows: [FlowID: FlowMachine] = [:]
+  private(set) var flows: [FlowID: any FlowMachine] = [:]
   /// Called when a flow appears on the bus, or leaves it.
   var onAppear: (Flow) -> Void = { _ in }
   var onDisappear: (Flow) -> Void = { _ in }
-  /// Called once for each flow that ends.
-  var onEnd: (Flow) -> Void = { _ in }
+  /// Called when a flow ends, and when one that a link made waits for somebody.
+  var onNews: (Flow) -> Void = { _ in }
   /// The app of a key, as it is configured now; nil once it has been removed.
   var keeper: (SessionKey) -> SessionKeeper? = { _ in nil }
-  private let services: Services
+  let services: Services
   private var mails = MailLimit()
   private var timers: [FlowID: EventLoop.Timer] = [:]
   private var exchanging: Set<FlowID> = []
+  private var waiters: [FlowID: [CheckedContinuation<Void, Never>]] = [:]
 
   init(services: Services) { self.services = services }
 
@@ -87,7 +50,7 @@ final class FlowCoordinator {
   /// Takes up the flows that the store remembers; ends the overdue ones.
   func restore(_ stored: [Flow]) {
     for flow in stored {
-      guard let machine = FlowMachine(flow) else { continue }
+      guard let machine = FlowMachines.machine(for: flow) else { continue }
       flows[flow.id] = machine
       onAppear(flow)
     }
@@ -97,128 +60,134 @@ final class FlowCoordinator {
   func resume() {
     for (id, machine) in flows {
       watchExpiry(machine.flow)
-      switch machine {
-      case .emailLink: try? apply(id) { $0.handle(EmailLinkFlow.Event.restored, at: self.services.now) }
-      case .anonymous: try? apply(id) { $0.handle(AnonymousFlow.Event.restored, at: self.services.now) }
-      }
+      try? handle(.restored, id)
     }
   }
 
-  /// Starts an email-link flow: row first, then mail.
-  func startEmailLink(_ flow: Flow) throws(AuthFailure) {
-    if let email = flow.email { try mails.check(email, at: services.now) }
-    try add(.emailLink(EmailLinkFlow(flow))) { $0.handle(EmailLinkFlow.Event.started, at: self.services.now) }
+  /// Starts a flow that a caller asked for, by its first event. The row is committed when this returns.
+  func start(_ flow: Flow, _ event: FlowEvent = .started) throws(AuthFailure) {
+    if flow.method == .emailLink, let email = flow.email { try countMail(to: email) }
+    try add(flow, event)
   }
 
   /// A flow that a link made: nobody here asked for the mail.
   func startUnsolicited(_ flow: Flow, code: Secret<String>) throws(AuthFailure) {
-    let older = live.filter { $0.linkTokenHash == nil && $0.method == .emailLink }.sorted {
-      $0.createdAt < $1.createdAt
-    }
-    if older.count >= Self.unsolicitedLimit, let oldest = older.first { try? cancel(oldest.id) }
-    try add(.emailLink(EmailLinkFlow(flow)), code: code) { machine in
-      machine.handle(EmailLinkFlow.Event.linkOpened(code: code), at: self.services.now)
-    }
+    try makeRoom()
+    try add(flow, .linkOpened(code: code), code: code)
   }
 
   /// A guest: the one that's there, the one that's on its way (B125), or a new one.
   func startAnonymous(_ flow: Flow) throws(AuthFailure) -> FlowID {
     if let running = live.first(where: { $0.key == flow.key && $0.method == .anonymous }) { return running.id }
     let user = keeper(flow.key)?.machine.user
-    try add(.anonymous(AnonymousFlow(flow))) { machine in
-      if let user, user.isAnonymous {
-        return machine.handle(AnonymousFlow.Event.alreadySignedIn(uid: user.uid), at: self.services.now)
-      }
-      return machine.handle(AnonymousFlow.Event.started, at: self.services.now)
+    if let user, user.isAnonymous {
+      try add(flow, .alreadySignedIn(uid: user.uid))
+    } else {
+      try add(flow, .started)
     }
     return flow.id
   }
 
+  /// Notes a mail to `email`.
+  ///
+  /// - Throws: `rateLimited`.
+  func countMail(to email: String) throws(AuthFailure) { try mails.check(email, at: services.now) }
+
+  /// Gives up the oldest flows that a link made, until one more is allowed.
+  private func makeRoom() throws(AuthFailure) {
+    var older = live.filter(\.isUnsolicited).sorted { $0.createdAt < $1.createdAt }
+    while older.count >= Self.unsolicitedLimit { try cancel(older.removeFirst().id) }
+  }
+
   // MARK: Events from people and links
+
+  /// Lets the flow take an event. What it changes is committed when this returns.
+  ///
+  /// - Throws: `noSuchFlow` for an unknown flow or an event that isn't legal at its stage, `rateLimited`, the storage
+  ///   errors. Nothing has changed then.
+  func handle(_ event: FlowEvent, _ id: FlowID) throws(AuthFailure) { try apply(id, event) }
 
   /// A link whose code belongs to `id`. The row and the code are committed when this returns.
   func open(_ id: FlowID, code: Secret<String>) throws(AuthFailure) {
     try show(id)
-    try apply(id, code: code) { $0.handle(EmailLinkFlow.Event.linkOpened(code: code), at: self.services.now) }
-  }
-
-  func provideEmail(_ id: FlowID, _ email: String) throws(AuthFailure) {
-    try apply(id) { $0.handle(EmailLinkFlow.Event.emailProvided(email), at: self.services.now) }
+    let before = flow(id)
+    if let before, before.isUnsolicited, before.stage.isEnd { try makeRoom() }
+    try apply(id, .linkOpened(code: code), code: code)
   }
 
   func resend(_ id: FlowID) throws(AuthFailure) {
     guard let flow = flow(id) else { throw AuthFailure(.noSuchFlow) }
-    if let email = flow.email { try mails.check(email, at: services.now) }
-    try apply(id) { $0.handle(EmailLinkFlow.Event.resendRequested, at: self.services.now) }
+    if let email = flow.email { try countMail(to: email) }
+    try handle(.resendRequested, id)
   }
 
-  func cancel(_ id: FlowID) throws(AuthFailure) {
-    try finish(id, .cancelRequested, .cancelRequested)
+  func cancel(_ id: FlowID) throws(AuthFailure) { try handle(.cancelRequested, id) }
+
+  /// Drops every flow of `key` but one, at sign-out and when the app is removed: their rows went with the session.
+  func dropAll(of key: SessionKey, but kept: FlowID? = nil) {
+    for flow in live where flow.key == key && flow.id != kept { try? cancel(flow.id) }
   }
 
-  /// Drops every flow of `key`, at sign-out and when the app is removed: their rows went with the session.
-  func dropAll(of key: SessionKey) {
-    for flow in live where flow.key == key { try? cancel(flow.id) }
-  }
-
-  private func finish(
-    _ id: FlowID, _ email: EmailLinkFlow.Event, _ anonymous: AnonymousFlow.Event
-  ) throws(AuthFailure) {
-    let now = services.now
-    switch flows[id] {
-    case .emailLink: try apply(id) { $0.handle(email, at: now) }
-    case .anonymous: try apply(id) { $0.handle(anonymous, at: now) }
-    case nil: throw AuthFailure(.noSuchFlow)
+  /// Waits until the flow has ended or needs somebody.
+  func settled(_ id: FlowID) async -> Flow? {
+    while let flow = flow(id), flow.stage == .exchanging || flow.stage == .starting {
+      await withCheckedContinuation { waiters[id, default: []].append($0) }
     }
+    return flow(id)
   }
 
   // MARK: The turn of the machine
 
   /// Lets the machine of `id` take an event and performs what it wants. Nothing has changed if this throws.
-  private func apply(
-    _ id: FlowID, code: Secret<String>? = nil, _ event: (inout FlowMachine) -> [FlowAction]
-  ) throws(AuthFailure) {
-    guard let before = flows[id] else { throw AuthFailure(.noSuchFlow) }
-    var next = before
-    let actions = event(&next)
+  private func apply(_ id: FlowID, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
+    guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
+    let before = machine.flow
+    let actions = machine.handle(event, at: services.now)
     for case .refuse(let error) in actions { throw AuthFailure(error) }
-    try commit(next.flow, actions, code: code)
-    flows[id] = next
-    perform(next.flow, actions)
-    if next.flow.sequence != before.flow.sequence { changed(from: before.flow, to: next.flow) }
+    try commit(machine.flow, actions, code: code)
+    flows[id] = machine
+    perform(machine.flow, actions)
+    if machine.flow.sequence != before.sequence { changed(from: before, to: machine.flow) }
+    if machine.flow.expiresAt != before.expiresAt || before.stage.isEnd { watchExpiry(machine.flow) }
   }
 
-  private func add(
-    _ machine: FlowMachine, code: Secret<String>? = nil, _ event: (inout FlowMachine) -> [FlowAction]
-  ) throws(AuthFailure) {
-    var next = machine
-    let actions = event(&next)
-    try commit(next.flow, actions, code: code)
-    flows[next.flow.id] = next
-    onAppear(next.flow)
-    watchExpiry(next.flow)
-    perform(next.flow, actions)
-    changed(from: nil, to: next.flow)
+  private func add(_ flow: Flow, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
+    guard var machine = FlowMachines.machine(for: flow) else { throw AuthFailure(.internal) }
+    let actions = machine.handle(event, at: services.now)
+    for case .refuse(let error) in actions { throw AuthFailure(error) }
+    try commit(machine.flow, actions, code: code)
+    flows[flow.id] = machine
+    onAppear(machine.flow)
+    watchExpiry(machine.flow)
+    perform(machine.flow, actions)
+    changed(from: nil, to: machine.flow)
   }
 
   /// The durable part of `actions`, as one commit.
   private func commit(_ flow: Flow, _ actions: [FlowAction], code: Secret<String>?) throws(AuthFailure) {
     for action in actions {
       switch action {
-      case .save:
-        let now = services.now
-        try services.stored { store throws(StoreError) in
-          guard let code else { return try store.save(flow) }
-          try store.transaction { () throws(StoreError) in
-            try store.save(flow)
-            try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: now)
-          }
-        }
-        if code != nil { PausePoint.linkStored.reached() }
+      case .save: try save(flow, code: code)
       case .adopt(let user, let grant): try adopt(flow, user, grant)
-      case .sendMail, .exchange, .signUpAnonymously, .lookUp, .refuse: break
+      case .endSession:
+        try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
+        .deleteUser, .accountChanged, .refuse:
+        break
       }
     }
+  }
+
+  private func save(_ flow: Flow, code: Secret<String>?) throws(AuthFailure) {
+    let now = services.now
+    try services.stored { store throws(StoreError) in
+      guard let code else { return try store.save(flow) }
+      try store.transaction { () throws(StoreError) in
+        try store.save(flow)
+        try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: now)
+      }
+    }
+    if code != nil { PausePoint.linkStored.reached() }
   }
 
   private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
@@ -227,18 +196,6 @@ final class FlowCoordinator {
     let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
-    }
-  }
-
-  private func perform(_ flow: Flow, _ actions: [FlowAction]) {
-    for action in actions {
-      switch action {
-      case .save, .adopt, .refuse: break
-      case .sendMail(let email): send(flow, to: email)
-      case .exchange(let email, let code): exchange(flow, email: email, code: code)
-      case .signUpAnonymously: signUp(flow)
-      case .lookUp(let grant, let delay): lookUp(flow, grant, delay: delay)
-      }
     }
   }
 
@@ -253,15 +210,28 @@ final class FlowCoordinator {
     }
     services.broadcast.stageChanged(flow)
     if flow.stage.isEnd, old?.stage.isEnd != true { ended(flow) }
-    if old?.stage.isEnd == true, !flow.stage.isEnd { watchExpiry(flow) }
+    if !flow.stage.isEnd, flow.isUnsolicited, flow.stage != old?.stage { onNews(flow) }
     if flow.stage.isEnd != (old?.stage.isEnd ?? true) { services.broadcast.managerProperties(["ActiveFlows"]) }
+    for waiter in waiters.removeValue(forKey: flow.id) ?? [] { waiter.resume() }
   }
 
   // MARK: Ends
 
   private func ended(_ flow: Flow) {
-    onEnd(flow)
+    onNews(flow)
     hideLater(flow.id)
+    switch (flow.purpose, flow.stage) {
+    case (.reauthenticate, .succeeded): goOn(flow.key)
+    case (.deleteUser, .succeeded): dropAll(of: flow.key, but: flow.id)
+    default: break
+    }
+  }
+
+  /// What was parked until the user has signed in again.
+  private func goOn(_ key: SessionKey) {
+    for flow in live where flow.key == key && flow.stage == .reauthenticationRequired {
+      feed(flow.id, .reauthenticated)
+    }
   }
 
   private func hideLater(_ id: FlowID) {
@@ -280,7 +250,7 @@ final class FlowCoordinator {
   private func show(_ id: FlowID) throws(AuthFailure) {
     if flows[id] == nil {
       let stored = try services.stored { store throws(StoreError) in try store.flow(id) }
-      guard let stored, let machine = FlowMachine(stored) else { throw AuthFailure(.noSuchFlow) }
+      guard let stored, let machine = FlowMachines.machine(for: stored) else { throw AuthFailure(.noSuchFlow) }
       flows[id] = machine
       onAppear(stored)
       hideLater(id)
@@ -290,116 +260,20 @@ final class FlowCoordinator {
   }
 
   private func watchExpiry(_ flow: Flow) {
+    guard !flow.stage.isEnd else { return }
     timers.removeValue(forKey: flow.id)?.cancel()
     let left = max(0, flow.expiresAt - services.now)
-    timers[flow.id] = EventLoop.shared.after(.seconds(left)) { [weak self] in
-      try? self?.finish(flow.id, .overdue, .overdue)
-    }
-  }
-
-  // MARK: Requests
-
-  private func send(_ flow: Flow, to email: String) {
-    request(flow) { keeper in
-      do throws(AuthFailure) {
-        let url = try self.services.links.continueURL(for: flow, app: keeper.app)
-        try await self.services.toolkit.sendSignInLink(to: email, continueURL: url, project: keeper.project(for: flow))
-        return .mailSent
-      } catch {
-        return .mailFailed(error)
-      }
-    }
-  }
-
-  private func exchange(_ flow: Flow, email: String, code: Secret<String>) {
-    request(flow) { keeper in
-      do throws(AuthFailure) {
-        let idToken = flow.purpose == .link ? try await keeper.idToken().token : nil
-        PausePoint.exchangeSent.reached()
-        let answer = try await self.services.toolkit.signInWithEmailLink(
-          email: email, oobCode: code, idToken: idToken, project: keeper.project(for: flow))
-        PausePoint.exchangeAnswered.reached()
-        switch answer {
-        case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
-        case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))
-        }
-      } catch {
-        return .exchangeFailed(error)
-      }
-    }
-  }
-
-  private func lookUp(_ flow: Flow, _ grant: TokenGrant, delay: Int64) {
-    Task.onLoop { await self.lookUpNow(flow, grant, delay: delay) }
-  }
-
-  private func lookUpNow(_ flow: Flow, _ grant: TokenGrant, delay: Int64) async {
-    if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
-    guard let keeper = keeper(flow.key), flows[flow.id]?.flow.stage == .exchanging else { return }
-    do throws(AuthFailure) {
-      let user = try await services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
-      try settle(flow.id, user)
-    } catch {
-      failedLookUp(flow.id, error)
-    }
-  }
-
-  private func settle(_ id: FlowID, _ user: User) throws(AuthFailure) {
-    switch flows[id] {
-    case .emailLink: try apply(id) { $0.handle(EmailLinkFlow.Event.lookedUp(user), at: self.services.now) }
-    case .anonymous: try apply(id) { $0.handle(AnonymousFlow.Event.lookedUp(user), at: self.services.now) }
-    case nil: return
-    }
-  }
-
-  private func failedLookUp(_ id: FlowID, _ failure: AuthFailure) {
-    switch flows[id] {
-    case .emailLink: feed(id, .lookUpFailed(failure))
-    case .anonymous: try? apply(id) { $0.handle(AnonymousFlow.Event.failed(failure), at: self.services.now) }
-    case nil: return
-    }
-  }
-
-  private func signUp(_ flow: Flow) {
-    Task.onLoop { await self.signUpNow(flow) }
-  }
-
-  private func signUpNow(_ flow: Flow) async {
-    guard let keeper = keeper(flow.key) else { return }
-    let event: AnonymousFlow.Event
-    do throws(AuthFailure) {
-      event = .signedUp(try await services.toolkit.signUpAnonymously(project: keeper.project(for: flow)))
-    } catch {
-      event = .failed(error)
-    }
-    try? apply(flow.id) { $0.handle(event, at: self.services.now) }
-  }
-
-  private func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> EmailLinkFlow.Event) {
-    Task.onLoop {
-      guard let keeper = self.keeper(flow.key) else { return }
-      self.feed(flow.id, await body(keeper))
-    }
-  }
-
-  /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
-  private func feed(_ id: FlowID, _ event: EmailLinkFlow.Event) {
-    do throws(AuthFailure) {
-      try apply(id) { $0.handle(event, at: self.services.now) }
-    } catch {
-      services.log.error("an answer can't be kept yet", ["flow": id, "error": error.error.rawValue])
-      guard error.isTransient || error.error == .internal else { return }
-      EventLoop.shared.after(.seconds(2)) { [weak self] in self?.feed(id, event) }
-    }
+    timers[flow.id] = EventLoop.shared.after(.seconds(left)) { [weak self] in try? self?.handle(.overdue, flow.id) }
   }
 }
 
-extension SessionKeeper {
-  /// The context of a flow's calls: its tenant and language before the app's.
-  func project(for flow: Flow) -> ProjectContext {
-    var app = app
-    app.tenantID = flow.tenantID ?? app.tenantID
-    app.languageCode = flow.locale ?? app.languageCode
-    return ProjectContext(app: app, backend: flow.key.backend)
+extension Flow {
+  /// Whether a link made it: nobody here asked for the mail.
+  var isUnsolicited: Bool {
+    switch method {
+    case .emailLink: linkTokenHash == nil
+    case .actionCode: true
+    case .password, .phone, .anonymous, .custom, .provider, .totp, .none: false
+    }
   }
 }

@@ -2,24 +2,33 @@ import AuthCore
 import Desktop
 import Texts
 
-/// What a desktop notification says when a link's flow ends (behaviour: People). Cancelling says nothing.
+/// What a desktop notification says of a link's flow: how it ended, or what is needed next (behaviour: People). Cancelling
+/// says nothing.
 enum FlowNotice {
   /// Nil where nothing is said.
   static func text(_ flow: Flow, user: User?, _ app: App?) -> Notice? {
-    guard flow.method == .emailLink else { return nil }
+    guard flow.method == .emailLink || flow.method == .actionCode else { return nil }
     let locale = flow.locale ?? app?.languageCode
-    let title = app?.displayName ?? "linkd"
+    guard let body = body(flow, user, locale) else { return nil }
+    return Notice(title: app?.displayName ?? "linkd", body: body)
+  }
+
+  private static func body(_ flow: Flow, _ user: User?, _ locale: String?) -> String? {
     switch flow.stage {
     case .succeeded:
-      guard let name = user?.displayName ?? user?.email else {
-        return Notice(title: title, body: Texts.lookup("notice.signed-in-nameless", locale: locale))
+      if let kind = flow.actionKind {
+        return Texts.lookup("done.\(kind.rawValue)", locale: locale, ["email": flow.email ?? ""])
       }
-      return Notice(title: title, body: Texts.lookup("notice.signed-in", locale: locale, ["name": name]))
-    case .failed:
-      return flow.error.map { Notice(title: title, body: Texts.lookup($0.textID, locale: locale)) }
+      guard let name = user?.displayName ?? user?.email else {
+        return Texts.lookup("notice.signed-in-nameless", locale: locale)
+      }
+      return Texts.lookup("notice.signed-in", locale: locale, ["name": name])
+    case .failed: return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
+    case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
+    case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
+    case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)
     case .cancelled, .expired, .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode,
-      .waitingForEmail, .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired,
-      .conflict, .exchanging:
+      .secondFactorRequired, .reauthenticationRequired, .conflict, .exchanging:
       return nil
     }
   }

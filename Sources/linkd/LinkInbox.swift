@@ -128,19 +128,31 @@ final class LinkInbox {
     return verdict
   }
 
-  /// A sign-in link that no row here asked for waits for its address; nothing is spent until then.
+  /// The flow of an action link that came by a method call: the one that knows its code, else a new one.
+  func take(_ action: ActionLink, key: SessionKey, caller: Caller) throws(AuthFailure) -> FlowID {
+    guard let flow = try flow(knowing: action), flow.key == key else {
+      return try openUnsolicited(action, key: key, caller: caller)
+    }
+    try coordinator.open(flow.id, code: action.oobCode)
+    return flow.id
+  }
+
+  /// A link that no row here asked for. A sign-in link waits for its address, what can hurt for a confirmation; nothing is
+  /// spent until then.
   private func openUnsolicited(
     _ action: ActionLink, key: SessionKey, caller: Caller
   ) throws(AuthFailure) -> FlowID {
-    guard action.kind == .emailSignIn else { throw AuthFailure(.operationNotAllowed) }
-    let app = registry.keep(key)?.app
-    if action.hints.sameDevice || app?.options.forceSameDevice == true { throw AuthFailure(.differentDevice) }
+    let isSignIn = action.kind == .emailSignIn
+    if isSignIn, action.hints.sameDevice || registry.keep(key)?.app.options.forceSameDevice == true {
+      throw AuthFailure(.differentDevice)
+    }
     let now = services.now
     var flow = Flow(
-      id: FlowIDs.random(), key: key, purpose: .signIn, method: .emailLink, createdAt: now,
-      expiresAt: now + EmailLinkFlow.askingLifetime)
+      id: FlowIDs.random(), key: key, purpose: isSignIn ? .signIn : .actionCode,
+      method: isSignIn ? .emailLink : .actionCode, createdAt: now, expiresAt: now + waitingLifetime)
     flow.caller = caller.sandboxID
     flow.tenantID = action.tenantID
+    if !isSignIn { flow.actionKind = action.kind }
     try coordinator.startUnsolicited(flow, code: action.oobCode)
     return flow.id
   }
@@ -156,9 +168,7 @@ final class LinkInbox {
   }
 
   private func knownFlow(_ link: Link, _ action: ActionLink) throws(AuthFailure) -> Flow? {
-    let codeHash = SHA256.hash(action.oobCode.reveal())
-    let byCode = try services.stored { store throws(StoreError) in try store.flow(codeHash: codeHash) }
-    if let flow = byCode, link.candidates.contains(flow.key.app) { return current(flow) }
+    if let flow = try flow(knowing: action), link.candidates.contains(flow.key.app) { return flow }
     guard action.kind == .emailSignIn, let token = action.hints.sessionID else { return nil }
     let tokenHash = SHA256.hash(token.reveal())
     let byToken = try services.stored { store throws(StoreError) in try store.flow(linkTokenHash: tokenHash) }
@@ -169,6 +179,11 @@ final class LinkInbox {
     case .failed: return flow.canRetry ? flow : nil
     default: return flow
     }
+  }
+
+  private func flow(knowing action: ActionLink) throws(AuthFailure) -> Flow? {
+    let hash = SHA256.hash(action.oobCode.reveal())
+    return try services.stored { store throws(StoreError) in try store.flow(codeHash: hash) }.map(current)
   }
 
   /// The flow as it stands in memory, where it's there.

@@ -48,6 +48,16 @@ struct MailedLinks: Sendable {
     }
   }
 
+  /// The continue URL of a mail that linkd waits for nothing from: as it is, if it's one.
+  ///
+  /// - Throws: `invalidContinueURL`.
+  static func plain(_ url: String?) throws(AuthFailure) -> String? {
+    guard let url else { return nil }
+    do throws(ContinueURLError) { return try ContinueURL.adding(LinkHints(), to: url) } catch {
+      throw AuthFailure(.invalidContinueURL)
+    }
+  }
+
   private func base(_ flow: Flow, _ app: App) throws(ContinueURLError) -> String {
     if let url = flow.continueURL ?? app.continueURL { return url }
     if let emulator = flow.key.backend.emulator { return "http://\(emulator)/emulator/continue" }

@@ -86,6 +86,17 @@ final class ObjectTree {
     }
   }
 
+  /// The same, for an operation that waits for a server. It answers in time: a request takes at most 18 s.
+  func answer<T>(_ options: Options, _ keeper: SessionKeeper? = nil, _ body: () async throws(AuthFailure) -> T)
+    async throws(DBusError) -> T
+  {
+    do throws(AuthFailure) {
+      return try await body()
+    } catch {
+      throw reply(error, options, keeper)
+    }
+  }
+
   func reply(_ failure: AuthFailure, _ options: Options, _ keeper: SessionKeeper?) -> DBusError {
     if failure.error == .internal {
       services.log.error("internal", ["code": failure.serverCode ?? "-"])

@@ -5,9 +5,33 @@ import DBus
 /// naming it.
 struct Options {
   private let values: [String: DBusValue]
+  private var kind = "option"
+
+  /// No options.
+  init() { values = [:] }
+
+  /// A dictionary that isn't the options, and what its members are called in errors.
+  init(_ value: DBusValue, called kind: String) {
+    values = value.asDict ?? [:]
+    self.kind = kind
+  }
 
   /// The last argument of a call. Its signature has been checked.
-  init(_ value: DBusValue?) { values = value?.asDict ?? [:] }
+  ///
+  /// - Throws: `InvalidArgs` for an option that every method knows, if it has another type, whether it's used or not.
+  init(_ call: MethodCall) throws(DBusError) {
+    values = call.arguments.last?.asDict ?? [:]
+    for key in values.keys {
+      switch key {
+      case "locale", "purpose", "parent-window", "activation-token", "handle-token": _ = try string(key)
+      case "open-browser": _ = try bool(key)
+      case "emulator":
+        guard let text = try string(key), !text.isEmpty, EmulatorAddress(text) == nil else { continue }
+        throw .invalidArgs("The option 'emulator' must be HOST:PORT, such as '127.0.0.1:9099'.")
+      default: continue
+      }
+    }
+  }
 
   func string(_ key: String) throws(DBusError) -> String? { try read(key, "a string (s)", \.asString) }
   func bool(_ key: String) throws(DBusError) -> Bool? { try read(key, "a boolean (b)", \.asBool) }
@@ -18,7 +42,7 @@ struct Options {
   ) throws(DBusError) -> T? {
     guard let value = values[key] else { return nil }
     guard let typed = value[keyPath: type] else {
-      throw .invalidArgs("The option '\(key)' must be \(expected).")
+      throw .invalidArgs("The \(kind) '\(key)' must be \(expected).")
     }
     return typed
   }

@@ -23,7 +23,7 @@ final class SessionKeeper {
   private(set) var clockSkew: Int64?
   /// Called with the provider lists that a lookup changed, and so on: what D-Bus caches of the session is stale.
   var onChange: () -> Void = {}
-  private let services: Services
+  let services: Services
   private var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
   /// Boot-clock second at which the current ID token was received; nil where an earlier life of the daemon did.
   private var receivedAtBoot: Int64?
@@ -86,8 +86,10 @@ final class SessionKeeper {
     backoff = Backoff()
   }
 
-  /// Ends the session. Nothing of it stays but the sequence.
-  func signOut() throws(AuthFailure) { try apply(.signedOut) }
+  /// Ends the session and commits that together with `other` rows. Nothing of it stays but the sequence.
+  func signOut(with other: (SessionStore) throws(StoreError) -> Void = { _ in }) throws(AuthFailure) {
+    try apply(.signedOut, with: other)
+  }
 
   /// A flow that signs in began or ended an exchange.
   func exchanging(_ began: Bool) { try? apply(.exchanging(began)) }
@@ -95,20 +97,8 @@ final class SessionKeeper {
   /// The stored session can't be opened.
   func unavailable(_ health: SessionHealth, _ error: AuthError) { try? apply(.unavailable(health, error)) }
 
-  /// Looks the account up again.
-  func reload() async throws(AuthFailure) -> User {
-    let token = try await idToken()
-    do throws(AuthFailure) {
-      let user = try await services.toolkit.lookup(idToken: token.token, project: project)
-      try apply(.reloaded(user))
-      return user
-    } catch {
-      if error.endsSession { try apply(.refreshFailed(error)) }
-      throw error
-    }
-  }
-
-  private func apply(
+  /// Lets the machine take an event, commits what it wants together with `other` rows, and says what has changed.
+  func apply(
     _ event: SessionMachine.Event, with other: (SessionStore) throws(StoreError) -> Void = { _ in }
   ) throws(AuthFailure) {
     var next = machine
@@ -197,6 +187,13 @@ final class SessionKeeper {
     return try await task.value.get()
   }
 
+  /// Takes over new tokens of the same user.
+  func renew(_ grant: TokenGrant) throws(AuthFailure) {
+    try apply(.refreshed(grant, receivedAt: services.now + (clockSkew ?? 0)))
+    receivedAtBoot = BootClock.seconds
+    backoff = Backoff()
+  }
+
   private func refresh() async -> Result<HandedToken, AuthFailure> {
     defer { refreshing = nil }
     guard let before = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
@@ -206,9 +203,7 @@ final class SessionKeeper {
       guard let current = machine.session, current.user.uid == before.user.uid else {
         return .failure(AuthFailure(.noCurrentUser))
       }
-      try apply(.refreshed(grant, receivedAt: services.now + (clockSkew ?? 0)))
-      receivedAtBoot = BootClock.seconds
-      backoff = Backoff()
+      try renew(grant)
       guard let session = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
       return .success(try hand(grant.idToken, session))
     } catch {

@@ -23,8 +23,10 @@ struct FieldReportTests {
     _ = try await world.emulatorJSON(
       "POST", "/identitytoolkit.googleapis.com/v1/accounts:signInWithEmailLink?key=x",
       "{\"email\":\"user@example.com\",\"oobCode\":\"\(world.code(link))\"}")
-    let last = try #require(try await world.json("open", button).last)
-    #expect(last["error"] as? String == "org.linkd.Auth1.Error.InvalidActionCode")
+    let lines = try await world.json("open", button)
+    let last = try #require(lines.last { $0["stage"] != nil })
+    #expect(lines.last?["error"] as? String == "org.linkd.Auth1.Error.InvalidActionCode")
+    #expect(lines.last?["exit"] as? Int == 1)
     #expect(last["retry"] as? Bool == true && last["flow"] as? String == flow)
   }
 
@@ -56,7 +58,9 @@ struct FieldReportTests {
     #expect(try await world.requests("accounts:signInWithEmailLink") == 0)
     let flow = try #require(opened.last?["flow"] as? String)
     // A wrong address keeps the flow, the right one finishes it (B039).
-    let wrong = try #require(try await world.json("email", flow, "attacker@example.com").last)
+    let lines = try await world.json("email", flow, "attacker@example.com")
+    let wrong = try #require(lines.last { $0["stage"] != nil })
+    #expect(lines.last?["exit"] as? Int == 4)
     #expect(wrong["error"] as? String == "org.linkd.Auth1.Error.EmailMismatch")
     #expect(wrong["stage"] as? String == "waiting-for-email")
     #expect(try await world.linkctl("email", flow, "victim@example.com").status == 0)

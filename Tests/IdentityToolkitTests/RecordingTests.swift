@@ -8,15 +8,19 @@ import Testing
 /// The calls against recorded answers (`Tests/Transcripts`).
 @Suite("Recorded answers", .loopRunning, .timeLimit(.minutes(1)))
 struct RecordingTests {
-  static let exchanges = ["02", "06", "07", "20", "21", "35"].flatMap(RecordedCall.inTranscript)
+  static let exchanges = ["02", "05", "06", "07", "08", "17", "18", "20", "21", "22", "23", "24", "25", "28", "35"]
+    .flatMap(RecordedCall.inTranscript)
 
   @Test("every call is among them, done and refused")
   func coverage() {
-    let done = Self.exchanges.filter { $0.status == 200 }.map(\.call.name)
-    let refused = Self.exchanges.filter { $0.status == 400 }.map(\.call.name)
-    #expect(Set(done) == ["signUp", "sendOobCode", "signInWithEmailLink", "lookup", "token"])
-    #expect(Set(refused) == ["sendOobCode", "signInWithEmailLink", "lookup", "token"])
-    #expect(Self.exchanges.count == 55)
+    let all: Set = [
+      "signUp", "signInWithPassword", "sendOobCode", "signInWithEmailLink", "lookup", "token", "resetPassword",
+      "update",
+      "delete", "createAuthUri",
+    ]
+    #expect(Set(Self.exchanges.filter { $0.status == 200 }.map(\.call.name)) == all)
+    #expect(Set(Self.exchanges.filter { $0.status == 400 }.map(\.call.name)) == all)
+    #expect(Self.exchanges.count > 150)
   }
 
   @Test("asked as recorded, understood as recorded", arguments: exchanges) @LoopActor
@@ -25,27 +29,10 @@ struct RecordingTests {
       .answer(exchange.status, headers: ["Content-Type": "application/json"], body: exchange.body.text))
     let project = try server.project()
     let toolkit = IdentityToolkit(http: HTTPClient())
-    var outcome = RecordedCall.Outcome.sent
-    do throws(AuthFailure) {
-      switch exchange.call {
-      case .signUp:
-        outcome = .grant(try await toolkit.signUpAnonymously(project: project), uid: nil)
-      case .sendOobCode(let email, let continueURL):
-        try await toolkit.sendSignInLink(to: email, continueURL: continueURL, project: project)
-      case .signInWithEmailLink(let email, let code, let idToken):
-        let answer = try await toolkit.signInWithEmailLink(
-          email: email, oobCode: Secret(code), idToken: idToken.map(Secret.init), project: project)
-        guard case .grant(let grant, let uid) = answer else {
-          Issue.record("a second factor is wanted")
-          return
-        }
-        outcome = .grant(grant, uid: uid)
-      case .lookup(let idToken):
-        outcome = .user(try await toolkit.lookup(idToken: Secret(idToken), project: project))
-      case .token(let refreshToken):
-        outcome = .grant(try await toolkit.refresh(refreshToken: Secret(refreshToken), project: project), uid: nil)
-      }
-    } catch {
+    let outcome: RecordedCall.Outcome
+    do {
+      outcome = try await exchange.call.run(toolkit, project)
+    } catch let error as AuthFailure {
       outcome = .failure(error)
     }
     try exchange.check(try #require(server.requests.first))
@@ -55,28 +42,26 @@ struct RecordingTests {
 
 /// A recorded exchange that one of the calls can have.
 struct RecordedCall: Sendable, CustomTestStringConvertible {
-  enum Call: Sendable {
-    case signUp
-    case sendOobCode(email: String, continueURL: String)
-    case signInWithEmailLink(email: String, code: String, idToken: String?)
-    case lookup(idToken: String)
-    case token(refreshToken: String)
+  struct Call: Sendable {
+    let name: String
+    let run: @LoopActor @Sendable (IdentityToolkit, ProjectContext) async throws -> Outcome
 
-    var name: String {
-      switch self {
-      case .signUp: "signUp"
-      case .sendOobCode: "sendOobCode"
-      case .signInWithEmailLink: "signInWithEmailLink"
-      case .lookup: "lookup"
-      case .token: "token"
-      }
+    init(
+      _ name: String,
+      _ run: @escaping @LoopActor @Sendable (IdentityToolkit, ProjectContext) async throws -> Outcome
+    ) {
+      self.name = name
+      self.run = run
     }
   }
 
   enum Outcome {
     case sent
-    case grant(TokenGrant, uid: String?)
+    case signIn(SignInAnswer)
+    case tokens(TokenGrant?)
     case user(User)
+    case code(ActionCodeInfo)
+    case methods([String])
     case failure(AuthFailure)
   }
 
@@ -115,18 +100,103 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
   }
 
   private static func call(_ path: String, _ body: [String: JSONValue]) -> Call? {
+    let name = path.split(separator: ":").last.map(String.init) ?? ""
     func text(_ name: String) -> String? { body[name]?.string }
-    switch path.split(separator: ":").last.map(String.init) {
-    case "signUp" where Set(body.keys).isSubset(of: ["returnSecureToken", "clientType"]): return .signUp
-    case "sendOobCode" where text("requestType") == "EMAIL_SIGNIN":
-      guard let email = text("email"), let continueURL = text("continueUrl") else { return nil }
-      return .sendOobCode(email: email, continueURL: continueURL)
+    func secret(_ name: String) -> Secret<String>? { text(name).map { Secret($0) } }
+    func has(_ names: String...) -> Bool {
+      Set(body.keys).isSubset(of: names + ["returnSecureToken", "clientType"])
+    }
+    switch name {
+    case "signUp" where has():
+      return Call(name) { .signIn(try await $0.signUpAnonymously(project: $1)) }
+    case "signUp" where has("email", "password", "displayName", "idToken"):
+      guard let email = text("email"), let password = secret("password") else { return nil }
+      let (display, token) = (text("displayName"), secret("idToken"))
+      return Call(name) {
+        .signIn(
+          try await $0.signUp(email: email, password: password, displayName: display, idToken: token, project: $1))
+      }
+    case "signInWithPassword" where has("email", "password"):
+      guard let email = text("email"), let password = secret("password") else { return nil }
+      return Call(name) { .signIn(try await $0.signInWithPassword(email: email, password: password, project: $1)) }
+    case "sendOobCode": return mail(name, text("requestType"), text("email"), secret("idToken"), text("continueUrl"))
     case "signInWithEmailLink":
-      guard let email = text("email"), let code = text("oobCode") else { return nil }
-      return .signInWithEmailLink(email: email, code: code, idToken: text("idToken"))
-    case "lookup": return text("idToken").map { .lookup(idToken: $0) }
+      guard let email = text("email"), let code = secret("oobCode") else { return nil }
+      let token = secret("idToken")
+      return Call(name) {
+        .signIn(try await $0.signInWithEmailLink(email: email, oobCode: code, idToken: token, project: $1))
+      }
+    case "lookup":
+      guard let token = secret("idToken") else { return nil }
+      return Call(name) { .user(try await $0.lookup(idToken: token, project: $1)) }
     case "/securetoken.googleapis.com/v1/token" where text("grantType") == "refresh_token":
-      return text("refreshToken").map { .token(refreshToken: $0) }
+      guard let token = secret("refreshToken") else { return nil }
+      return Call("token") { .tokens(try await $0.refresh(refreshToken: token, project: $1)) }
+    case "resetPassword", "update", "delete", "createAuthUri": return account(name, has, text, secret)
+    default: return nil
+    }
+  }
+
+  private static func mail(
+    _ name: String, _ type: String?, _ email: String?, _ token: Secret<String>?, _ continueURL: String?
+  ) -> Call? {
+    switch (type, email, token) {
+    case ("EMAIL_SIGNIN", let email?, _):
+      guard let continueURL else { return nil }
+      return Call(name) {
+        try await $0.sendSignInLink(to: email, continueURL: continueURL, project: $1)
+        return .sent
+      }
+    case ("PASSWORD_RESET", let email?, _):
+      return Call(name) {
+        try await $0.sendPasswordReset(to: email, continueURL: continueURL, project: $1)
+        return .sent
+      }
+    case ("VERIFY_EMAIL", nil, let token?):
+      return Call(name) {
+        try await $0.sendEmailVerification(idToken: token, continueURL: continueURL, project: $1)
+        return .sent
+      }
+    default: return nil
+    }
+  }
+
+  private static func account(
+    _ name: String, _ has: (String...) -> Bool, _ text: (String) -> String?, _ secret: (String) -> Secret<String>?
+  ) -> Call? {
+    switch name {
+    case "resetPassword" where has("oobCode", "newPassword"):
+      guard let code = secret("oobCode") else { return nil }
+      guard let password = secret("newPassword") else {
+        return Call(name) { .code(try await $0.checkActionCode(code, project: $1)) }
+      }
+      return Call(name) {
+        try await $0.confirmPasswordReset(code, newPassword: password, project: $1)
+        return .sent
+      }
+    case "update" where has("oobCode"):
+      guard let code = secret("oobCode") else { return nil }
+      return Call(name) {
+        try await $0.applyActionCode(code, project: $1)
+        return .sent
+      }
+    case "update" where has("idToken", "displayName", "photoUrl"):
+      guard let token = secret("idToken"), text("displayName") != "", text("photoUrl") != "" else { return nil }
+      let (display, photo) = (text("displayName"), text("photoUrl"))
+      return Call(name) {
+        .tokens(
+          try await $0.updateProfile(displayName: display, photoURL: photo, idToken: token, project: $1))
+      }
+    case "delete":
+      guard let token = secret("idToken") else { return nil }
+      let uid = text("localId") ?? ""
+      return Call(name) {
+        try await $0.deleteUser(uid: uid, idToken: token, project: $1)
+        return .sent
+      }
+    case "createAuthUri" where has("identifier", "continueUri"):
+      guard let email = text("identifier"), text("continueUri") != nil else { return nil }
+      return Call(name) { .methods(try await $0.fetchSignInMethods(email: email, project: $1)) }
     default: return nil
     }
   }
@@ -144,6 +214,7 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
   /// Fields in which the recorded client is another one.
   private static let others: Set<String> = [
     "clientType", "iOSBundleId", "androidPackageName", "androidMinimumVersion", "androidInstallApp", "linkDomain",
+    "continueUri", "canHandleCodeInApp", "returnSecureToken",
   ]
 
   func check(_ actual: ReceivedRequest) throws {
@@ -157,17 +228,22 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     switch outcome {
     case .failure(let failure): try check(failure)
     case .sent: #expect(status == 200)
-    case .grant(let grant, let uid):
-      #expect(status == 200)
-      #expect(grant.idToken.reveal() == (body["idToken"] ?? body["access_token"])?.string)
-      #expect(grant.refreshToken.reveal() == (body["refreshToken"] ?? body["refresh_token"])?.string)
-      #expect(grant.expiresIn == 3600)
+    case .signIn(.grant(let grant, let uid)):
       if let uid { #expect(uid == body["localId"]?.string) }
-      if case .signInWithEmailLink = call { #expect(uid != nil && grant.isNewUser == body["isNewUser"]?.bool) }
-      let token = try IDToken(grant.idToken.reveal())
-      #expect(token.subject == (body["localId"] ?? body["user_id"])?.string)
-      #expect(token.expiresAt == token.issuedAt.map { $0 + 3600 })
-      #expect(token.signInProvider != nil)
+      if call.name == "signInWithEmailLink" { #expect(uid != nil && grant.isNewUser == body["isNewUser"]?.bool) }
+      try check(grant)
+    case .signIn(.secondFactorRequired): #expect(body["mfaPendingCredential"] != nil)
+    case .tokens(let grant):
+      #expect(status == 200 && (grant == nil) == ((body["refreshToken"] ?? body["refresh_token"]) == nil))
+      if let grant { try check(grant) }
+    case .code(let info):
+      #expect(status == 200)
+      #expect([info.email, info.previousEmail].contains(body["email"]?.string))
+      #expect(info.kind != nil)
+      if let new = body["newEmail"]?.string { #expect([info.email, info.previousEmail].contains(new)) }
+    case .methods(let methods):
+      #expect(status == 200)
+      #expect(methods == (body["signinMethods"]?.array ?? []).compactMap(\.string))
     case .user(let user):
       #expect(status == 200)
       let account = try #require(body["users"]?.array?.first)
@@ -182,6 +258,17 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
         user.providers.map(\.providerID) == (account["providerUserInfo"]?.array ?? []).map { $0["providerId"]?.string })
       #expect(user.isAnonymous == (account["providerUserInfo"] == nil && account["email"] == nil))
     }
+  }
+
+  private func check(_ grant: TokenGrant) throws {
+    #expect(status == 200)
+    #expect(grant.idToken.reveal() == (body["idToken"] ?? body["access_token"])?.string)
+    #expect(grant.refreshToken.reveal() == (body["refreshToken"] ?? body["refresh_token"])?.string)
+    #expect(grant.expiresIn == 3600)
+    let token = try IDToken(grant.idToken.reveal())
+    #expect(token.subject == (body["localId"] ?? body["user_id"])?.string)
+    #expect(token.expiresAt == token.issuedAt.map { $0 + 3600 })
+    #expect(token.signInProvider != nil)
   }
 
   private func check(_ failure: AuthFailure) throws {

@@ -1,4 +1,6 @@
+import AuthCore
 import Foundation
+import IdentityToolkit
 import Synchronization
 import TestSupport
 
@@ -187,4 +189,9 @@ final class ScriptedServer: Sendable {
     }
     return true
   }
+}
+
+extension SignInAnswer {
+  /// The tokens, where no second factor is wanted.
+  var tokens: TokenGrant? { if case .grant(let grant, _) = self { grant } else { nil } }
 }

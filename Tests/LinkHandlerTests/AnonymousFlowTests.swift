@@ -16,7 +16,7 @@ struct AnonymousFlowTests {
         expiresAt: Self.now + AnonymousFlow.lifetime))
   }
 
-  private func machine(after events: [AnonymousFlow.Event]) throws -> AnonymousFlow {
+  private func machine(after events: [FlowEvent]) throws -> AnonymousFlow {
     var machine = try fresh()
     for event in events { _ = machine.handle(event, at: Self.now) }
     return machine
@@ -34,7 +34,7 @@ struct AnonymousFlowTests {
     #expect(machine.handle(.started, at: 1000) == [.save, .signUpAnonymously])
     #expect(machine.flow.stage == .exchanging)
     #expect(machine.flow.sequence == 2)
-    #expect(machine.handle(.signedUp(Self.grant), at: 1001) == [.save, .lookUp(Self.kept, delay: 0)])
+    #expect(machine.handle(.exchanged(Self.grant, uid: nil), at: 1001) == [.save, .lookUp(Self.kept, delay: 0)])
     #expect(machine.flow.answer == Self.kept)
     #expect(machine.flow.sequence == 2)
     #expect(machine.handle(.lookedUp(guest), at: 1002) == [.adopt(guest, Self.kept)])
@@ -61,23 +61,30 @@ struct AnonymousFlowTests {
     "a failure ends it, a temporary one too",
     arguments: [AuthError.networkUnavailable, .adminOnly, .operationNotAllowed])
   func failed(_ error: AuthError) throws {
-    for events in [[AnonymousFlow.Event.started], [.started, .signedUp(Self.grant)]] {
-      var machine = try machine(after: events)
-      #expect(machine.handle(.failed(AuthFailure(error)), at: 1005) == [.save])
-      #expect(machine.flow.stage == .failed)
-      #expect(machine.flow.error == error)
-      #expect(machine.flow.endedAt == 1005)
-      #expect(machine.flow.answer == nil)
-      #expect(!machine.flow.canRetry)
-    }
+    var machine = try machine(after: [.started])
+    #expect(machine.handle(.exchangeFailed(AuthFailure(error)), at: 1005) == [.save])
+    #expect(machine.flow.stage == .failed)
+    #expect(machine.flow.error == error)
+    #expect(machine.flow.endedAt == 1005)
+    #expect(!machine.flow.canRetry)
+  }
+
+  @Test("an account that was made is looked up until the server answers; only a refusal ends it")
+  func lookUpFails() throws {
+    var machine = try machine(after: [.started, .exchanged(Self.grant, uid: nil)])
+    let again = machine.handle(.lookUpFailed(AuthFailure(.networkUnavailable)), at: 1005)
+    #expect(again == [.lookUp(Self.kept, delay: 2)])
+    #expect(machine.flow.stage == .exchanging && machine.flow.error == .networkUnavailable)
+    #expect(machine.handle(.lookUpFailed(AuthFailure(.userDisabled)), at: 1010) == [.save])
+    #expect(machine.flow.stage == .failed && machine.flow.answer == nil)
   }
 
   @Test("a second answer is ignored, and a look-up without an answer")
   func stray() throws {
-    var machine = try machine(after: [.started, .signedUp(Self.grant)])
+    var machine = try machine(after: [.started, .exchanged(Self.grant, uid: nil)])
     let before = machine
     let other = TokenGrant(idToken: Secret("X"), refreshToken: Secret("Y"), expiresIn: nil)
-    #expect(machine.handle(.signedUp(other), at: 1001) == [])
+    #expect(machine.handle(.exchanged(other, uid: nil), at: 1001) == [])
     #expect(machine == before)
     var early = try self.machine(after: [.started])
     #expect(early.handle(.lookedUp(guest), at: 1001) == [])
@@ -86,9 +93,9 @@ struct AnonymousFlowTests {
 
   @Test(
     "cancelled or overdue at each stage",
-    arguments: [(AnonymousFlow.Event.cancelRequested, FlowStage.cancelled), (.overdue, .expired)])
-  func ended(_ event: AnonymousFlow.Event, _ stage: FlowStage) throws {
-    for events in [[], [AnonymousFlow.Event.started], [.started, .signedUp(Self.grant)]] {
+    arguments: [(FlowEvent.cancelRequested, FlowStage.cancelled), (.overdue, .expired)])
+  func ended(_ event: FlowEvent, _ stage: FlowStage) throws {
+    for events in [[], [FlowEvent.started], [.started, .exchanged(Self.grant, uid: nil)]] {
       var machine = try machine(after: events)
       let sequence = machine.flow.sequence
       #expect(machine.handle(event, at: 1003) == [.save])
@@ -100,12 +107,14 @@ struct AnonymousFlowTests {
 
   @Test("events at an end change nothing")
   func deaf() throws {
-    let ends: [[AnonymousFlow.Event]] = [
-      [.alreadySignedIn(uid: "g0")], [.started, .failed(AuthFailure(.adminOnly))], [.started, .cancelRequested],
+    let ends: [[FlowEvent]] = [
+      [.alreadySignedIn(uid: "g0")], [.started, .exchangeFailed(AuthFailure(.adminOnly))],
+      [.started, .cancelRequested],
       [.overdue],
     ]
-    let events: [AnonymousFlow.Event] = [
-      .started, .alreadySignedIn(uid: "x"), .signedUp(Self.grant), .failed(AuthFailure(.internal)), .lookedUp(guest),
+    let events: [FlowEvent] = [
+      .started, .alreadySignedIn(uid: "x"), .exchanged(Self.grant, uid: nil), .exchangeFailed(AuthFailure(.internal)),
+      .lookedUp(guest),
       .cancelRequested, .overdue, .restored,
     ]
     for end in ends {
@@ -120,15 +129,15 @@ struct AnonymousFlowTests {
 
   @Test("found after a crash")
   func restored() throws {
-    for events in [[], [AnonymousFlow.Event.started]] {
+    for events in [[], [FlowEvent.started]] {
       var machine = AnonymousFlow(try machine(after: events).flow)
       #expect(machine.handle(.restored, at: 1001) == [.signUpAnonymously])
-      #expect(machine.handle(.signedUp(Self.grant), at: 1002) == [.save, .lookUp(Self.kept, delay: 0)])
+      #expect(machine.handle(.exchanged(Self.grant, uid: nil), at: 1002) == [.save, .lookUp(Self.kept, delay: 0)])
     }
-    var answered = AnonymousFlow(try machine(after: [.started, .signedUp(Self.grant)]).flow)
+    var answered = AnonymousFlow(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow)
     #expect(answered.handle(.restored, at: 1001) == [.lookUp(Self.kept, delay: 0)])
     #expect(answered.handle(.lookedUp(guest), at: 1001) == [.adopt(guest, Self.kept)])
-    var late = AnonymousFlow(try machine(after: [.started, .signedUp(Self.grant)]).flow)
+    var late = AnonymousFlow(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow)
     #expect(late.handle(.restored, at: 1000 + AnonymousFlow.lifetime) == [.save])
     #expect(late.flow.stage == .expired)
     #expect(late.flow.answer == nil)

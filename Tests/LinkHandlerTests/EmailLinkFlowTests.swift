@@ -18,7 +18,7 @@ struct EmailLinkFlowTests {
     var flow: Flow { machine.flow }
     var stage: FlowStage { machine.flow.stage }
 
-    mutating func callAsFunction(_ event: EmailLinkFlow.Event) -> [FlowAction] { machine.handle(event, at: now) }
+    mutating func callAsFunction(_ event: FlowEvent) -> [FlowAction] { machine.handle(event, at: now) }
   }
 
   /// A row that somebody asked for.
@@ -225,7 +225,7 @@ struct EmailLinkFlowTests {
     var late = try waiting()
     late.now = 1000 + Self.lifetime
     #expect(late(.resendRequested) == [.refuse(.noSuchFlow)])
-    for end in [EmailLinkFlow.Event.cancelRequested, .overdue] {
+    for end in [FlowEvent.cancelRequested, .overdue] {
       var run = try waiting()
       _ = run(end)
       #expect(run(.resendRequested) == [.refuse(.noSuchFlow)])
@@ -476,8 +476,8 @@ struct EmailLinkFlowTests {
 
   @Test(
     "cancelled or overdue at each stage",
-    arguments: [(EmailLinkFlow.Event.cancelRequested, FlowStage.cancelled), (.overdue, .expired)])
-  func ended(_ event: EmailLinkFlow.Event, _ stage: FlowStage) throws {
+    arguments: [(FlowEvent.cancelRequested, FlowStage.cancelled), (.overdue, .expired)])
+  func ended(_ event: FlowEvent, _ stage: FlowStage) throws {
     for var run in try lively() {
       let sequence = run.flow.sequence
       run.now = 5000
@@ -500,7 +500,7 @@ struct EmailLinkFlowTests {
     _ = cancelled(.cancelRequested)
     var expired = try waiting()
     _ = expired(.overdue)
-    let events: [EmailLinkFlow.Event] = [
+    let events: [FlowEvent] = [
       .mailSent, .mailFailed(AuthFailure(.userDisabled)), .linkOpened(code: Self.a), .linkOpened(code: Self.c),
       .emailProvided("a@b.c"), .exchanged(Self.grant, uid: "u2"), .exchangeFailed(AuthFailure(.networkUnavailable)),
       .exchangeFailed(AuthFailure(.invalidActionCode)), .lookedUp(user("u2")),
@@ -522,7 +522,7 @@ struct EmailLinkFlowTests {
 
   @Test("a link that was given up unspent asks for its address when it's opened again")
   func openedAgain() throws {
-    for end in [EmailLinkFlow.Event.cancelRequested, .overdue] {
+    for end in [FlowEvent.cancelRequested, .overdue] {
       var run = try waiting()
       _ = run(end)
       #expect(run(.linkOpened(code: Self.a)) == [.save])

@@ -109,6 +109,13 @@ func fullFlow() -> Flow {
   flow.canRetry = true
   flow.resultUID = "result"
   flow.isNewUser = true
+  flow.actionKind = .verifyAndChangeEmail
+  flow.isCodeChecked = true
+  flow.isConfirmed = true
+  flow.previousEmail = "before@example.com"
+  flow.wantsNewPassword = true
+  flow.displayName = "Ada"
+  flow.errorDetail = "Why it failed"
   flow.endedAt = .max
   return flow
 }

@@ -49,15 +49,42 @@ extension Command {
     options: [.flag("no-wait", "leave once the address is taken")]
   ) { context throws(Failure) in
     let words = try context.words("FLOW", "ADDRESS")
-    let path = try flowPath(words[0])
-    let arguments: [DBusValue] = [.string(words[1]), context.options()]
+    return try answer(context, words[0], FlowAnswer(member: "ProvideEmail", arguments: [.string(words[1])]))
+  }
+
+  static let password = Command(
+    name: "password", synopsis: "password FLOW [--password-stdin] [--no-wait]",
+    summary: "give the password, or the new one, that a flow waits for",
+    example: "linkctl password 3f2a… --password-stdin <secret.txt",
+    options: [.passwordInput, .flag("no-wait", "leave once the password is taken")]
+  ) { context throws(Failure) in
+    let words = try context.words("FLOW")
+    let report = FlowReport(
+      path: try flowPath(words[0]),
+      properties: try context.properties(try flowPath(words[0]), Contract.Interface.flow))
+    let secret = try Prompt.password(context, isNew: report.details["new"]?.asBool ?? false)
+    return try answer(
+      context, words[0], FlowAnswer(member: "ProvidePassword", arguments: [.string(secret.reveal())]))
+  }
+
+  static let confirm = Command(
+    name: "confirm", synopsis: "confirm FLOW [--no-wait]", summary: "agree to what an opened link does to the account",
+    example: "linkctl confirm 3f2a…", options: [.flag("no-wait", "leave once it's taken")]
+  ) { context throws(Failure) in
+    try answer(context, try context.words("FLOW")[0], FlowAnswer(member: "Confirm", arguments: []))
+  }
+
+  /// Gives a flow what it waits for, and waits for what comes of it.
+  private static func answer(_ context: Context, _ flow: String, _ answer: FlowAnswer) throws(Failure) -> Int32 {
+    let path = try flowPath(flow)
+    let arguments = answer.arguments + [context.options()]
     if context.arguments.has("no-wait") {
-      _ = try context.call(path, Contract.Interface.flow, "ProvideEmail", arguments)
+      _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return 0
     }
     return try FlowFollower.run(context, wait: true) { connection throws(DBusError) in
       _ = try await connection.call(
-        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: "ProvideEmail",
+        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: answer.member,
         arguments: arguments)
       return path
     }

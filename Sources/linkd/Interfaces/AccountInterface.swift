@@ -15,15 +15,54 @@ struct AccountInterface {
       Contract.Interface.account,
       methods: [
         Method(
+          "UpdateProfile", in: [Argument("changes", "a{sv}"), Argument("options", "a{sv}")], out: [],
+          handler: .async(updateProfile)),
+        Method(
+          "SendEmailVerification", in: [Argument("options", "a{sv}")], out: [], handler: .async(sendEmailVerification)),
+        Method(
+          "DeleteUser", in: [Argument("options", "a{sv}")], out: [Argument("flow", "o")], handler: .sync(deleteUser)),
+        Method(
           "Reauthenticate", in: [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
-          handler: .sync(reauthenticate))
+          handler: .sync(reauthenticate)),
       ],
       properties: [Version.property], signals: [])
   }
 
+  private func updateProfile(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let changes = Options(call.arguments[0], called: "change")
+    let (name, photo) = (try changes.string("display-name"), try changes.string("photo-url"))
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      guard keeper.machine.user != nil else { throw keeper.missingUser }
+      try await keeper.updateProfile(displayName: name, photoURL: photo)
+      return []
+    }
+  }
+
+  private func sendEmailVerification(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let continueURL = try options.string("continue-url")
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      guard let user = keeper.machine.user else { throw keeper.missingUser }
+      guard let email = user.email else { throw AuthFailure(.operationNotAllowed) }
+      try tree.coordinator.countMail(to: email)
+      try await keeper.sendEmailVerification(
+        continueURL: try MailedLinks.plain(continueURL), locale: tree.locale(options, keeper))
+      return []
+    }
+  }
+
+  private func deleteUser(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let flow = try FlowStart(keeper: keeper, tree: tree).row(
+      call, options, method: .none, purpose: .deleteUser, lifetime: waitingLifetime)
+    try tree.answer(options, keeper) { () throws(AuthFailure) in try tree.coordinator.start(flow) }
+    return [.objectPath(Paths.flow(flow.id))]
+  }
+
   /// By a link to the user's own address.
   private func reauthenticate(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let flow = try FlowStart(keeper: keeper, tree: tree).row(
       call, options, method: .emailLink, purpose: .reauthenticate, lifetime: EmailLinkFlow.lifetime)
     try tree.answer(options, keeper) { () throws(AuthFailure) in

@@ -2,6 +2,7 @@ import AuthCore
 import DBus
 import DomainNames
 import EventLoop
+import LinkHandler
 import LinkdClient
 import Texts
 
@@ -18,6 +19,10 @@ struct FlowInterface {
         Method(
           "ProvideEmail", in: [Argument("email", "s"), Argument("options", "a{sv}")], out: [],
           handler: .sync(provideEmail)),
+        Method(
+          "ProvidePassword", in: [Argument("password", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .sync(providePassword)),
+        Method("Confirm", in: [Argument("options", "a{sv}")], out: [], handler: .sync(confirm)),
         Method("Resend", in: [Argument("options", "a{sv}")], out: [], handler: .sync(resend)),
         Method("Cancel", in: [Argument("options", "a{sv}")], out: [], handler: .sync(cancel)),
       ],
@@ -52,16 +57,30 @@ struct FlowInterface {
 
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
-    return flow.details(session: keeper?.machine.user) { Texts.lookup($0.textID, locale: locale) }
+    return flow.details(session: keeper?.machine.session) {
+      AuthFailure($0, detail: flow.errorDetail).message(locale: locale)
+    }
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
 
   private func provideEmail(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try act(call) { () throws(AuthFailure) in
-      guard let address = EmailAddress(call.arguments[0].asString ?? "") else { throw AuthFailure(.invalidEmail) }
-      try tree.coordinator.provideEmail(id, try DomainNames.wireForm(address))
+      guard let address = EmailAddress(call.text(0)) else { throw AuthFailure(.invalidEmail) }
+      try tree.coordinator.handle(.emailProvided(try DomainNames.wireForm(address)), id)
     }
+  }
+
+  /// An empty one is refused without asking the server.
+  private func providePassword(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in
+      guard !call.text(0).isEmpty else { throw AuthFailure(.weakPassword) }
+      try tree.coordinator.handle(.passwordProvided(Secret(call.text(0))), id)
+    }
+  }
+
+  private func confirm(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in try tree.coordinator.handle(.confirmed, id) }
   }
 
   private func resend(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
@@ -73,7 +92,7 @@ struct FlowInterface {
   }
 
   private func act(_ call: MethodCall, _ body: () throws(AuthFailure) -> Void) throws(DBusError) -> [DBusValue] {
-    try tree.answer(Options(call.arguments.last), keeper, body)
+    try tree.answer(Options(call), keeper, body)
     return []
   }
 }

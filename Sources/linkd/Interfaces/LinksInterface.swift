@@ -31,7 +31,7 @@ struct LinksInterface {
   }
 
   private func canHandle(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let verdict = try tree.answer(options) { () throws(AuthFailure) in
       try tree.inbox.judge(call.arguments[0].asString ?? "")
     }
@@ -39,7 +39,7 @@ struct LinksInterface {
   }
 
   private func open(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let verdict = try tree.answer(options) { () throws(AuthFailure) in
       try tree.inbox.open(call.arguments[0].asString ?? "", caller: call.caller)
     }
@@ -47,7 +47,7 @@ struct LinksInterface {
   }
 
   private func takeUnhandled(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let url = try tree.answer(Options(call.arguments.last)) { () throws(AuthFailure) in
+    let url = try tree.answer(Options(call)) { () throws(AuthFailure) in
       try tree.inbox.takeUnhandled(call.arguments[0].asUInt64 ?? 0) { id in
         tree.registry.apps[id].map { tree.maySee(call.caller, $0) } ?? false
       }
@@ -112,7 +112,7 @@ struct ApplicationInterface {
       }
     }
     // One bad link keeps none of the others out.
-    if let failure { throw tree.reply(failure, Options(nil), nil) }
+    if let failure { throw tree.reply(failure, Options(), nil) }
     return []
   }
 }

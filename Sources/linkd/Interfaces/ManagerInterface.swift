@@ -66,10 +66,10 @@ struct ManagerInterface {
     try tree.requireUnsandboxed(caller)
     let text = value.asString ?? ""
     if text.isEmpty {
-      try configured(Options(nil)) { () throws(ConfigurationError) in try tree.registry.setDefault(nil) }
+      try configured(Options()) { () throws(ConfigurationError) in try tree.registry.setDefault(nil) }
     } else {
-      let app = try find(text, Options(nil), caller)
-      try configured(Options(nil)) { () throws(ConfigurationError) in try tree.registry.setDefault(app.id) }
+      let app = try find(text, Options(), caller)
+      try configured(Options()) { () throws(ConfigurationError) in try tree.registry.setDefault(app.id) }
     }
     tree.services.broadcast.managerProperties(["DefaultApp"])
   }
@@ -93,7 +93,7 @@ struct ManagerInterface {
   // MARK: Methods
 
   private func getApp(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let app = try find(call.arguments[0].asString ?? "", options, call.caller)
     let emulator = try options.string("emulator")
     let keeper = try tree.answer(options) { () throws(AuthFailure) in
@@ -104,7 +104,7 @@ struct ManagerInterface {
 
   private func addApp(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try tree.requireUnsandboxed(call.caller)
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let content = call.arguments[0].asBytes ?? []
     let name = call.arguments[1].asString ?? ""
     let overrides = options.json
@@ -120,7 +120,7 @@ struct ManagerInterface {
 
   private func removeApp(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try tree.requireUnsandboxed(call.caller)
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     let app = try find(call.arguments[0].asString ?? "", options, call.caller)
     try configured(options) { () throws(ConfigurationError) in try tree.registry.removeFile(app.id) }
     try tree.answer(options) { () throws(AuthFailure) in

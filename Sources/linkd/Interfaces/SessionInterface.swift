@@ -54,7 +54,7 @@ struct SessionInterface {
 
   /// A cached token is answered without waiting for anything.
   private func token(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+    let options = try Options(call)
     try requireUser(options)
     let minValidity = Int64(try options.uint32("min-validity") ?? 300)
     let force = try options.bool("force-refresh") ?? false
@@ -78,7 +78,7 @@ struct SessionInterface {
   }
 
   private func signOut(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try tree.answer(Options(call.arguments.last), keeper) { () throws(AuthFailure) in
+    try tree.answer(Options(call), keeper) { () throws(AuthFailure) in
       // Without the key nothing is deleted: the person was told of the key, not of a session.
       let reason = keeper.machine.healthReason
       if keeper.machine.health == .locked || reason == .keyringWrongKey || reason == .storageTooNew {
@@ -91,11 +91,9 @@ struct SessionInterface {
   }
 
   private func reloadUser(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
-    do throws(AuthFailure) {
+    try await tree.answer(Options(call), keeper) { () async throws(AuthFailure) in
       _ = try await keeper.reload()
       return []
-    } catch {
-      throw tree.reply(error, Options(call.arguments.last), keeper)
     }
   }
 }

@@ -5,58 +5,7 @@ import EventLoop
 import LinkHandler
 import LinkdClient
 
-/// What starts a flow: the row that `SendSignInLink`, `SignInAnonymously` and `Reauthenticate` have in common.
-@LoopActor
-struct FlowStart {
-  let keeper: SessionKeeper
-  let tree: ObjectTree
-
-  /// A row for a call, with the call's id, purpose, language and starter.
-  ///
-  /// - Throws: `InvalidArgs` for a `handle-token` that's taken or no id, or an unknown purpose; `NoCurrentUser` where the
-  ///   purpose needs somebody signed in.
-  func row(
-    _ call: MethodCall, _ options: Options, method: SignInMethod, purpose fixed: FlowPurpose? = nil, lifetime: Int64
-  ) throws(DBusError) -> Flow {
-    let purpose: FlowPurpose = if let fixed { fixed } else { try self.purpose(options) }
-    let now = tree.services.now
-    var flow = Flow(
-      id: try id(options), key: keeper.key, purpose: purpose, method: method, createdAt: now, expiresAt: now + lifetime)
-    flow.caller = call.caller.sandboxID
-    flow.starter = call.caller.uniqueName
-    flow.locale = try options.string("locale")
-    flow.tenantID = keeper.app.tenantID
-    let user = keeper.machine.user
-    if user?.isAnonymous == true { flow.anonymousUID = user?.uid }
-    if purpose == .link || purpose == .reauthenticate {
-      guard let user else { throw tree.reply(keeper.missingUser, options, keeper) }
-      flow.protectedUID = user.uid
-      flow.tenantID = user.tenantID ?? flow.tenantID
-    }
-    return flow
-  }
-
-  private func id(_ options: Options) throws(DBusError) -> FlowID {
-    guard let token = try options.string("handle-token") else { return FlowIDs.random() }
-    guard let id = FlowID(token) else {
-      throw .invalidArgs("The option 'handle-token' must match [A-Za-z0-9_]{1,64}.")
-    }
-    let taken = try tree.answer(options, keeper) { () throws(AuthFailure) in try tree.coordinator.isTaken(id) }
-    guard !taken else { throw .invalidArgs("The option 'handle-token' names a flow that exists already.") }
-    return id
-  }
-
-  private func purpose(_ options: Options) throws(DBusError) -> FlowPurpose {
-    switch try options.string("purpose") {
-    case nil, "sign-in": return .signIn
-    case "link": return .link
-    case "reauthenticate": return .reauthenticate
-    default: throw .invalidArgs("The option 'purpose' must be 'sign-in', 'link' or 'reauthenticate'.")
-    }
-  }
-}
-
-/// `org.linkd.Auth1.SignIn`: what starts a sign-in.
+/// `org.linkd.Auth1.SignIn`: what starts a sign-in, and what helps somebody who can't.
 @LoopActor
 struct SignInInterface {
   let keeper: SessionKeeper
@@ -66,62 +15,148 @@ struct SignInInterface {
     Interface(
       Contract.Interface.signIn,
       methods: [
+        starting("SendSignInLink", ["email"], sendSignInLink),
+        starting("SignInWithPassword", ["email", "password"], signInWithPassword),
+        starting("CreateUser", ["email", "password"], createUser),
+        starting("SignInAnonymously", [], signInAnonymously),
         Method(
-          "SendSignInLink", in: [Argument("email", "s"), Argument("options", "a{sv}")], out: [Argument("flow", "o")],
-          handler: .sync(sendSignInLink)),
+          "FetchSignInMethods", in: [Argument("email", "s"), Argument("options", "a{sv}")],
+          out: [Argument("methods", "as")], handler: .async(fetchSignInMethods)),
         Method(
-          "SignInAnonymously", in: [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
-          handler: .sync(signInAnonymously)),
+          "SendPasswordReset", in: [Argument("email", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .async(sendPasswordReset)),
+        Method(
+          "CheckActionCode", in: [Argument("url", "s"), Argument("options", "a{sv}")],
+          out: [Argument("info", "a{sv}")], handler: .async(checkActionCode)),
+        Method(
+          "ApplyActionCode", in: [Argument("url", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .async(applyActionCode)),
+        Method(
+          "ConfirmPasswordReset",
+          in: [Argument("url", "s"), Argument("new_password", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .async(confirmPasswordReset)),
       ],
       properties: [Version.property], signals: [])
   }
 
+  /// A method that takes texts and answers with a flow.
+  private func starting(
+    _ name: String, _ arguments: [String],
+    _ body: @escaping @LoopActor (MethodCall, Options) throws(DBusError) -> FlowID
+  ) -> Method {
+    Method(
+      name, in: arguments.map { Argument($0, "s") } + [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
+      handler: .sync { call throws(DBusError) in [.objectPath(Paths.flow(try body(call, Options(call))))] })
+  }
+
   private var start: FlowStart { FlowStart(keeper: keeper, tree: tree) }
 
-  private func sendSignInLink(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+  // MARK: Flows
+
+  private func sendSignInLink(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
     var flow = try start.row(call, options, method: .emailLink, lifetime: EmailLinkFlow.lifetime)
     flow.continueURL = try options.string("continue-url")
     flow.forceSameDevice = try options.bool("force-same-device") ?? keeper.app.options.forceSameDevice
     flow.linkProvider = try options.string("link-provider")
-    let typed = call.arguments[0].asString ?? ""
     try tree.answer(options, keeper) { () throws(AuthFailure) in
-      try EmailLinks(keeper: keeper, tree: tree).send(flow, to: typed)
+      try EmailLinks(keeper: keeper, tree: tree).send(flow, to: call.text(0))
     }
-    return [.objectPath(Paths.flow(flow.id))]
+    return flow.id
   }
 
-  private func signInAnonymously(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let options = Options(call.arguments.last)
+  private func signInWithPassword(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
+    let flow = try start.row(call, options, method: .password, lifetime: waitingLifetime)
+    try startPassword(flow, call, options)
+    return flow.id
+  }
+
+  private func createUser(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
+    var flow = try start.row(call, options, method: .password, lifetime: waitingLifetime)
+    guard flow.purpose != .reauthenticate else {
+      throw .invalidArgs("The option 'purpose' must be 'sign-in' or 'link': a new account confirms nobody.")
+    }
+    flow.wantsNewPassword = true
+    flow.displayName = try options.string("display-name")
+    try startPassword(flow, call, options)
+    return flow.id
+  }
+
+  /// An empty password is refused without asking the server (identity-toolkit 2.1, 2.2).
+  private func startPassword(_ row: Flow, _ call: MethodCall, _ options: Options) throws(DBusError) {
+    let password = Secret(call.text(1))
+    try tree.answer(options, keeper) { () throws(AuthFailure) in
+      var flow = row
+      flow.email = try EmailLinks(keeper: keeper, tree: tree).address(call.text(0), for: flow)
+      if flow.purpose == .link { flow.wantsNewPassword = true }
+      guard !password.reveal().isEmpty else {
+        throw AuthFailure(flow.wantsNewPassword ? .weakPassword : .invalidCredentials)
+      }
+      try tree.coordinator.start(flow, .passwordProvided(password))
+    }
+  }
+
+  private func signInAnonymously(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
     let flow = try start.row(call, options, method: .anonymous, purpose: .signIn, lifetime: AnonymousFlow.lifetime)
-    let id = try tree.answer(options, keeper) { () throws(AuthFailure) in try tree.coordinator.startAnonymous(flow) }
-    return [.objectPath(Paths.flow(id))]
+    return try tree.answer(options, keeper) { () throws(AuthFailure) in try tree.coordinator.startAnonymous(flow) }
+  }
+
+  // MARK: Answers
+
+  private func fetchSignInMethods(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      [.strings(try await keeper.fetchSignInMethods(address(call), locale: tree.locale(options, keeper)))]
+    }
+  }
+
+  private func sendPasswordReset(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let continueURL = try options.string("continue-url")
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      let email = try address(call)
+      try tree.coordinator.countMail(to: email)
+      try await keeper.sendPasswordReset(
+        to: email, continueURL: try MailedLinks.plain(continueURL), locale: tree.locale(options, keeper))
+      return []
+    }
+  }
+
+  private func address(_ call: MethodCall) throws(AuthFailure) -> String {
+    guard let address = EmailAddress(call.text(0)) else { throw AuthFailure(.invalidEmail) }
+    return try DomainNames.wireForm(address)
+  }
+
+  private var codes: ActionCodes { ActionCodes(keeper: keeper, tree: tree) }
+
+  private func checkActionCode(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let link = try codes.link(call.text(0), options)
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      [.dict(DBusDictionaries.actionCode(try await codes.check(link)))]
+    }
+  }
+
+  private func applyActionCode(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let link = try codes.link(call.text(0), options)
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      try await codes.apply(link, for: call.caller)
+      return []
+    }
+  }
+
+  private func confirmPasswordReset(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    let link = try codes.link(call.text(0), options)
+    let password = Secret(call.text(1))
+    return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
+      try await codes.resetPassword(link, to: password, for: call.caller)
+      return []
+    }
   }
 }
 
-/// Sending a sign-in link: address and continue URL are checked before the row is made.
-@LoopActor
-struct EmailLinks {
-  let keeper: SessionKeeper
-  let tree: ObjectTree
-
-  /// - Throws: `invalidEmail`, `userMismatch` where reauthentication is asked for another address than the user's own,
-  ///   `invalidContinueURL`, `handlerMissing`, `rateLimited`, and the storage errors.
-  func send(_ row: Flow, to typed: String) throws(AuthFailure) {
-    var flow = row
-    guard let address = EmailAddress(typed) else { throw AuthFailure(.invalidEmail) }
-    flow.email = try DomainNames.wireForm(address)
-    if flow.purpose == .reauthenticate { try requireOwn(flow.email) }
-    if keeper.app.continueMode == .loopback { throw AuthFailure(.handlerMissing) }
-    flow.linkTokenHash = try tree.services.links.hash(for: flow)
-    _ = try tree.services.links.continueURL(for: flow, app: keeper.app)
-    try tree.coordinator.startEmailLink(flow)
-  }
-
-  /// Reauthentication by a foreign address would spend the link and could make an account (identity-toolkit 8.5).
-  private func requireOwn(_ email: String?) throws(AuthFailure) {
-    guard let own = keeper.machine.user?.email, let email, DomainNames.areSame(own, email) else {
-      throw AuthFailure(.userMismatch)
-    }
-  }
+extension MethodCall {
+  /// The text at `index`. The call's signature has been checked.
+  func text(_ index: Int) -> String { arguments[index].asString ?? "" }
 }

@@ -1,0 +1,94 @@
+public import AuthCore
+
+/// Sign-in, sign-up, linking or reauthentication by address and password, as a machine (identity-toolkit 2.1, 2.2, 8.4).
+///
+/// The password is nowhere but in the request: a flow that must try again asks for it again.
+///
+/// The legal next stages:
+/// - `starting` → `exchanging`
+/// - `exchanging` → `succeeded`, `failed`, `waitingForPassword` (a wrong or weak one, temporary trouble, a restart),
+///   `cancelled`, `expired`
+/// - `waitingForPassword` → `exchanging`, `cancelled`, `expired`
+/// - `succeeded`, `failed`, `cancelled`, `expired`: none
+public struct PasswordFlow: FlowMachine, Hashable {
+  /// The row.
+  public private(set) var flow: Flow
+  /// The one that is being tried.
+  private var password: Secret<String>?
+  /// Whether the address that "exists already" is tried as one that an unanswered request of ours has made.
+  private var isTryingOwnAccount = false
+  private var lookUpAttempts: Int64 = 0
+
+  /// A machine that stands where `flow` stands.
+  public init(_ flow: Flow) { self.flow = flow }
+
+  /// See `FlowMachine`.
+  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+    let before = VisibleFlow(flow)
+    let actions = step(event, at: now)
+    if flow.stage != .exchanging { password = nil }
+    flow.count(since: before)
+    return actions
+  }
+
+  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+    switch event {
+    case .passwordProvided(let password): return provide(password)
+    case .emailProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
+    case _ where flow.stage.isEnd: return []
+    case .exchanged(var grant, let uid):
+      if flow.wantsNewPassword, flow.purpose == .signIn { grant.isNewUser = true }
+      return flow.take(grant, uid: uid, at: now)
+    case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
+    case .lookedUp(let user): return flow.settle(user, at: now)
+    case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &lookUpAttempts, at: now)
+    case .cancelRequested: return flow.end(.cancelled, at: now)
+    case .overdue: return flow.end(.expired, at: now)
+    case .restored: return restore(at: now)
+    case .started, .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
+      .reauthenticated:
+      return []
+    }
+  }
+
+  private mutating func provide(_ password: Secret<String>) -> [FlowAction] {
+    guard flow.stage == .starting || flow.stage == .waitingForPassword, let email = flow.email else {
+      return [.refuse(.noSuchFlow)]
+    }
+    self.password = password
+    isTryingOwnAccount = false
+    flow.stage = .exchanging
+    flow.note(nil)
+    flow.attempts += 1
+    return [.save, isSignUp ? .signUp(email: email, password: password) : .signIn(email: email, password: password)]
+  }
+
+  /// Linking a password to the account is a sign-up with its token.
+  private var isSignUp: Bool { flow.wantsNewPassword || flow.purpose == .link }
+
+  private mutating func exchangeFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
+    guard flow.stage == .exchanging, flow.answer == nil else { return [] }
+    if failure.isTransient { return flow.wait(at: .waitingForPassword, after: failure, now: now) }
+    if isTryingOwnAccount { return flow.fail(.emailAlreadyInUse, at: now) }
+    switch failure.error {
+    case .emailAlreadyInUse:
+      // An earlier try may have made the account without our learning of it: then it has this very password.
+      guard flow.attempts > 1, flow.purpose == .signIn, let email = flow.email, let password else {
+        return flow.fail(failure, at: now)
+      }
+      isTryingOwnAccount = true
+      return [.signIn(email: email, password: password)]
+    case .invalidCredentials, .weakPassword:
+      // Refused for certain: no account can have come of it.
+      flow.attempts = 0
+      return flow.wait(at: .waitingForPassword, after: failure, now: now)
+    default: return flow.fail(failure, at: now)
+    }
+  }
+
+  private mutating func restore(at now: Int64) -> [FlowAction] {
+    if now >= flow.expiresAt { return flow.end(.expired, at: now) }
+    if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
+    return flow.stage == .waitingForPassword ? [] : flow.wait(at: .waitingForPassword, now: now)
+  }
+}

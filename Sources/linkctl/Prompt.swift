@@ -1,0 +1,71 @@
+import AuthCore
+import Glibc
+import Texts
+
+/// Questions to a person at a terminal.
+enum Prompt {
+  /// Whether there is somebody to ask.
+  static var canAsk: Bool { isatty(STDIN_FILENO) == 1 }
+
+  /// The line typed, trimmed; nil at the end of input.
+  static func line(_ question: String) -> String? {
+    show(question)
+    guard let text = readLine() else { return nil }
+    let words = text.split(whereSeparator: \.isWhitespace)
+    return words.joined(separator: " ")
+  }
+
+  /// The line typed, as it is, without showing it; nil at the end of input.
+  static func secret(_ question: String) -> Secret<String>? {
+    show(question)
+    var before = termios()
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
+    var silent = before
+    silent.c_lflag &= ~tcflag_t(ECHO)
+    // What was typed ahead is dropped: it wasn't meant for here.
+    guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { return nil }
+    defer {
+      tcsetattr(STDIN_FILENO, TCSANOW, &before)
+      show("\n")
+    }
+    return readLine().map { Secret($0) }
+  }
+
+  /// A password: from standard input with `--password-stdin`, else from the terminal; a new one is asked for twice.
+  ///
+  /// - Throws: exit 4 where nobody can be asked.
+  static func password(_ context: Context, isNew: Bool) throws(Failure) -> Secret<String> {
+    if context.arguments.has("password-stdin") {
+      guard let text = readLine(), !text.isEmpty else {
+        throw Failure(UsageError(message: "Standard input has no password."))
+      }
+      return Secret(text)
+    }
+    guard canAsk, let secret = password(isNew: isNew, locale: context.locale) else { throw .nobodyToAsk("A password") }
+    return secret
+  }
+
+  /// A password typed at the terminal; nil at the end of input.
+  static func password(isNew: Bool, locale: String?) -> Secret<String>? {
+    guard isNew else { return secret(Texts.lookup("ask.password", locale: locale)) }
+    while true {
+      guard let first = secret(Texts.lookup("ask.new-password", locale: locale)),
+        let second = secret(Texts.lookup("ask.new-password-again", locale: locale))
+      else { return nil }
+      if first == second { return first }
+      show(Texts.lookup("ask.passwords-differ", locale: locale) + "\n")
+    }
+  }
+
+  /// Whether the person agrees. Only a word that begins with `y` counts.
+  static func agrees(_ question: String) -> Bool { line(question)?.lowercased().hasPrefix("y") ?? false }
+
+  private static func show(_ text: String) {
+    text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+  }
+}
+
+extension OptionSpec {
+  /// How a script gives a password; it's never an argument.
+  static let passwordInput = OptionSpec.flag("password-stdin", "read the password from standard input")
+}

@@ -1,0 +1,95 @@
+import AuthCore
+import DomainNames
+import EventLoop
+import IdentityToolkit
+
+/// What is asked about, and done to, the account that is signed in.
+extension SessionKeeper {
+  var toolkit: IdentityToolkit { services.toolkit }
+
+  /// Looks the account up again.
+  func reload() async throws(AuthFailure) -> User {
+    try await withToken { token async throws(AuthFailure) in
+      let user = try await toolkit.lookup(idToken: token, project: project)
+      try apply(.reloaded(user))
+      return user
+    }
+  }
+
+  /// Changes name and picture: nil keeps, an empty text clears.
+  func updateProfile(displayName: String?, photoURL: String?) async throws(AuthFailure) {
+    guard displayName != nil || photoURL != nil else { return }
+    let uid = machine.user?.uid
+    let grant = try await withToken { token async throws(AuthFailure) in
+      try await toolkit.updateProfile(
+        displayName: displayName, photoURL: photoURL, idToken: token, project: project)
+    }
+    // Somebody else may have signed in meanwhile: theirs is left alone.
+    guard uid == machine.user?.uid else { return }
+    if let grant { try renew(grant) }
+    _ = try await reload()
+  }
+
+  /// Has the account's address proved by a mail.
+  func sendEmailVerification(continueURL: String?, locale: String?) async throws(AuthFailure) {
+    let context = project(locale: locale)
+    try await withToken { token async throws(AuthFailure) in
+      try await toolkit.sendEmailVerification(idToken: token, continueURL: continueURL, project: context)
+    }
+  }
+
+  /// The ways in which an address signs in.
+  func fetchSignInMethods(_ email: String, locale: String?) async throws(AuthFailure) -> [String] {
+    try await toolkit.fetchSignInMethods(email: email, project: project(locale: locale, tenant: app.tenantID))
+  }
+
+  /// Has a link mailed that leads to a new password.
+  func sendPasswordReset(to email: String, continueURL: String?, locale: String?) async throws(AuthFailure) {
+    try await toolkit.sendPasswordReset(
+      to: email, continueURL: continueURL, project: project(locale: locale, tenant: app.tenantID))
+  }
+
+  /// The context of one call: the language of its mail, and the tenant of its link or account.
+  func project(locale: String? = nil, tenant: String? = nil) -> ProjectContext {
+    var app = app
+    app.tenantID = tenant ?? machine.user?.tenantID ?? app.tenantID
+    app.languageCode = locale ?? app.languageCode
+    return ProjectContext(app: app, backend: key.backend)
+  }
+
+  /// Deletes the account, if it's still `uid`'s. The session ends with the flow that asked.
+  func deleteUser(_ uid: String?) async throws(AuthFailure) {
+    guard let user = machine.user else { throw missingUser }
+    guard user.uid == uid else { throw AuthFailure(.userMismatch) }
+    let token = try await idToken()
+    try await toolkit.deleteUser(uid: user.uid, idToken: token.token, project: project)
+  }
+
+  /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser
+  /// (field report B120), or changed it, which ends every token (B119).
+  func accountChanged(email: String?, previous: String?) {
+    guard var user = machine.user, let own = user.email else { return }
+    let isOurs = [email, previous].contains { $0.map { DomainNames.areSame($0, own) } ?? false }
+    guard isOurs || email == nil else { return }
+    if isOurs, let email, !DomainNames.areSame(email, own) {
+      // The new address is what the person has to sign in with, should the lookup be refused.
+      user.email = email
+      try? apply(.reloaded(user))
+    }
+    Task.onLoop { _ = try? await self.reload() }
+  }
+
+  /// Runs `body` with a token. If the server says that the account or its tokens are gone, the session is over.
+  private func withToken<Result>(
+    _ body: (Secret<String>) async throws(AuthFailure) -> Result
+  ) async throws(AuthFailure) -> Result {
+    let token = try await idToken()
+    let uid = machine.user?.uid
+    do throws(AuthFailure) {
+      return try await body(token.token)
+    } catch {
+      if error.endsSession, machine.user?.uid == uid { try apply(.refreshFailed(error)) }
+      throw error
+    }
+  }
+}

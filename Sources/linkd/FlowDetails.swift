@@ -1,0 +1,83 @@
+import AuthCore
+import DBus
+import LinkHandler
+
+/// `Details` of a flow, stage by stage.
+extension Flow {
+  /// When a mailed link is probably too old; the server alone ends a code, and the row is kept for longer (behaviour:
+  /// Pending flows 2).
+  var advisedExpiry: Int64 {
+    method == .emailLink ? min(expiresAt, createdAt + EmailLinkFlow.adviceLifetime) : expiresAt
+  }
+
+  /// `Details` (contract: Flow), for a caller that may see everything.
+  func details(session: Session?, message: (AuthError) -> String) -> [String: DBusValue] {
+    var out: [String: DBusValue] = [:]
+    if let error {
+      out["error"] = .string(error.dbusName)
+      out["message"] = .string(message(error))
+    }
+    switch stage {
+    case .starting, .waitingForLink:
+      out["email"] = email.map(DBusValue.string)
+      out["expires-at"] = .int64(advisedExpiry)
+      out["can-resend-at"] = canResendAt.map(DBusValue.int64)
+    case .waitingForEmail:
+      out["kind"] = .string(LinkKind.emailSignIn.rawValue)
+    case .waitingForPassword:
+      out["email"] = email.map(DBusValue.string)
+      out["new"] = .boolean(wantsNewPassword || method == .actionCode)
+      out["expires-at"] = .int64(expiresAt)
+    case .waitingForConfirmation:
+      out["kind"] = actionKind.map { .string($0.rawValue) }
+      out["email"] = email.map(DBusValue.string)
+      out["previous-email"] = previousEmail.map(DBusValue.string)
+      out["expires-at"] = .int64(expiresAt)
+    case .reauthenticationRequired:
+      out["reauthentication"] = session.map { .dict(DBusDictionaries.reauthentication($0)) }
+      out["expires-at"] = .int64(expiresAt)
+    case .failed:
+      out["retry"] = .boolean(canRetry)
+      out["can-resend-at"] = canRetry ? canResendAt.map(DBusValue.int64) : nil
+    case .succeeded:
+      if let user = session?.user, user.uid == resultUID { out["user"] = .dict(DBusDictionaries.user(user)) }
+      if resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
+      if method == .actionCode {
+        out["kind"] = actionKind.map { .string($0.rawValue) }
+        out["email"] = email.map(DBusValue.string)
+      }
+    case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .secondFactorRequired, .conflict, .exchanging,
+      .cancelled, .expired:
+      break
+    }
+    return out
+  }
+
+  /// What of the details is broadcast with `StageChanged`.
+  var broadcastDetails: [String: DBusValue] {
+    var out: [String: DBusValue] = [:]
+    out["error"] = error.map { .string($0.dbusName) }
+    if stage == .waitingForLink { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
+    if stage == .succeeded, resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
+    return out
+  }
+}
+
+extension DBusDictionaries {
+  /// How the user can prove who they are (contract: Flow, `reauthentication`).
+  static func reauthentication(_ session: Session) -> [String: DBusValue] {
+    var out: [String: DBusValue] = [:]
+    out["email"] = session.user.email.map(DBusValue.string)
+    switch session.method {
+    case .emailLink: out["kind"] = .string("email-link")
+    case .phone:
+      out["kind"] = .string("phone")
+      out["phone-number"] = session.user.phoneNumber.map(DBusValue.string)
+    case .provider(let id):
+      out["kind"] = .string("oauth")
+      out["provider-id"] = .string(id)
+    case .password, .anonymous, .custom, .actionCode, .totp, .none: out["kind"] = .string("password")
+    }
+    return out
+  }
+}

@@ -1,0 +1,166 @@
+import AuthCore
+import EventLoop
+import IdentityToolkit
+import LinkHandler
+
+/// What the machines ask of the server. Each request ends with an event for its flow.
+extension FlowCoordinator {
+  func perform(_ flow: Flow, _ actions: [FlowAction]) {
+    for action in actions {
+      switch action {
+      case .save, .adopt, .endSession, .refuse: break
+      case .sendMail(let email): sendMail(flow, to: email)
+      case .exchange(let email, let code): exchangeLink(flow, email, code)
+      case .signUpAnonymously:
+        signIn(flow) { toolkit, project async throws(AuthFailure) in
+          try await toolkit.signUpAnonymously(project: project)
+        }
+      case .signIn(let email, let password):
+        signIn(flow) { toolkit, project async throws(AuthFailure) in
+          try await toolkit.signInWithPassword(email: email, password: password, project: project)
+        }
+      case .signUp(let email, let password): signUp(flow, email, password)
+      case .lookUp(let grant, let delay): lookUp(flow, grant, delay: delay)
+      case .checkCode(let code): checkCode(flow, code)
+      case .applyCode(let code):
+        ask(flow) { keeper, project async throws(AuthFailure) in
+          try await keeper.toolkit.applyActionCode(code, project: project)
+        }
+      case .resetPassword(let code, let password):
+        ask(flow) { keeper, project async throws(AuthFailure) in
+          try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
+        }
+      case .deleteUser:
+        ask(flow) { keeper, _ async throws(AuthFailure) in try await keeper.deleteUser(flow.protectedUID) }
+      case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
+      }
+    }
+  }
+
+  // MARK: One request each
+
+  private func sendMail(_ flow: Flow, to email: String) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        let url = try self.services.links.continueURL(for: flow, app: keeper.app)
+        try await self.services.toolkit.sendSignInLink(to: email, continueURL: url, project: keeper.project(for: flow))
+        return .mailSent
+      } catch {
+        return .mailFailed(error)
+      }
+    }
+  }
+
+  private func exchangeLink(_ flow: Flow, _ email: String, _ code: Secret<String>) {
+    let linking = linkingToken(flow)
+    signIn(flow) { toolkit, project async throws(AuthFailure) in
+      let idToken = try await linking()
+      PausePoint.exchangeSent.reached()
+      let answer = try await toolkit.signInWithEmailLink(
+        email: email, oobCode: code, idToken: idToken, project: project)
+      PausePoint.exchangeAnswered.reached()
+      return answer
+    }
+  }
+
+  private func signUp(_ flow: Flow, _ email: String, _ password: Secret<String>) {
+    let linking = linkingToken(flow)
+    signIn(flow) { toolkit, project async throws(AuthFailure) in
+      try await toolkit.signUp(
+        email: email, password: password, displayName: flow.displayName, idToken: try await linking(),
+        project: project)
+    }
+  }
+
+  /// The token of the account that a link adds something to.
+  private func linkingToken(_ flow: Flow) -> @LoopActor () async throws(AuthFailure) -> Secret<String>? {
+    { [keeper] () async throws(AuthFailure) in
+      flow.purpose == .link ? try await keeper(flow.key)?.idToken().token : nil
+    }
+  }
+
+  private func checkCode(_ flow: Flow, _ code: Secret<String>) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        return .codeChecked(
+          try await self.services.toolkit.checkActionCode(code, project: keeper.project(for: flow)))
+      } catch {
+        return .codeCheckFailed(error)
+      }
+    }
+  }
+
+  private func lookUp(_ flow: Flow, _ grant: TokenGrant, delay: Int64) {
+    Task.onLoop {
+      if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
+      guard let keeper = self.keeper(flow.key), self.flow(flow.id)?.stage == .exchanging else { return }
+      do throws(AuthFailure) {
+        let user = try await self.services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
+        self.feed(flow.id, .lookedUp(user))
+      } catch {
+        self.feed(flow.id, .lookUpFailed(error))
+      }
+    }
+  }
+
+  // MARK: Kinds of requests
+
+  /// A first factor: tokens, or why there are none.
+  private func signIn(
+    _ flow: Flow,
+    _ body: @escaping @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> SignInAnswer
+  ) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        switch try await body(self.services.toolkit, keeper.project(for: flow)) {
+        case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
+        case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))
+        }
+      } catch {
+        return .exchangeFailed(error)
+      }
+    }
+  }
+
+  /// What is done, or not.
+  private func ask(
+    _ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper, ProjectContext) async throws(AuthFailure) -> Void
+  ) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        try await body(keeper, keeper.project(for: flow))
+        return .performed
+      } catch {
+        return .exchangeFailed(error)
+      }
+    }
+  }
+
+  private func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent) {
+    Task.onLoop {
+      guard let keeper = self.keeper(flow.key) else { return }
+      self.feed(flow.id, await body(keeper))
+    }
+  }
+
+  /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
+  func feed(_ id: FlowID, _ event: FlowEvent) {
+    do throws(AuthFailure) {
+      try handle(event, id)
+    } catch {
+      services.log.error("an answer can't be kept yet", ["flow": id, "error": error.error.rawValue])
+      guard error.isTransient || error.error == .internal else { return }
+      EventLoop.shared.after(.seconds(2)) { [weak self] in self?.feed(id, event) }
+    }
+  }
+}
+
+extension SessionKeeper {
+  /// The context of a flow's calls: its tenant and language before the app's.
+  func project(for flow: Flow) -> ProjectContext {
+    var app = app
+    app.tenantID = flow.tenantID ?? app.tenantID
+    app.languageCode = flow.locale ?? app.languageCode
+    return ProjectContext(app: app, backend: flow.key.backend)
+  }
+}
