@@ -1,4 +1,5 @@
 import AuthCore
+import Foundation
 import Testing
 
 @testable import AppConfiguration
@@ -132,6 +133,49 @@ import Testing
     #expect(file.warnings.count == 1 && file.warnings[0].contains("iOS"))
     #expect(throws: ConfigurationError.self) { try read("<plist version=\"1.0\"><dict></dict></plist>") }
     #expect(throws: ConfigurationError.self) { try read("bplist00garbage") }
+  }
+
+  /// Python's plistlib has written it.
+  static let binaryPlist = """
+    YnBsaXN0MDDXAQIDBAUGBwgJCgsMDQ5XQVBJX0tFWVlCVU5ETEVfSURZQ0xJRU5UX0lEXUdDTV9TRU5ERVJfSURdR09PR0xFX0FQ
+    UF9JRF5JU19BRFNfRU5BQkxFRFpQUk9KRUNUX0lEW0FJemFFWEFNUExFXxAPY29tLmV4YW1wbGUuYXBwXxAgMTIzLWEuYXBwcy5n
+    b29nbGV1c2VyY29udGVudC5jb21TMTIzXTE6MTIzOmlvczphYmMIWmRlbW8tbGlua2QIFx8pM0FPXml1h6quvL0AAAAAAAABAQAA
+    AAAAAAAPAAAAAAAAAAAAAAAAAAAAyA==
+    """
+
+  @Test func binaryPropertyList() throws {
+    let content = try #require(Data(base64Encoded: Self.binaryPlist, options: .ignoreUnknownCharacters))
+    let app = try ConsoleFile.read(Array(content), named: "GoogleService-Info.plist", overrides: [:]).app
+    #expect(app.apiKey == "AIzaEXAMPLE" && app.projectID == "demo-linkd" && app.appID == "1:123:ios:abc")
+    #expect(app.bundleID == "com.example.app")
+  }
+
+  @Test(arguments: ["API_KEY", "PROJECT_ID", "GOOGLE_APP_ID", "CLIENT_ID", "BUNDLE_ID"])
+  func aPropertyOfAnotherTypeIsNamed(_ key: String) {
+    let pattern = Self.plist.split(separator: "\n").map { line in
+      line.contains("<key>\(key)</key>") ? "<key>\(key)</key><integer>5</integer>" : String(line)
+    }
+    let error = #expect(throws: ConfigurationError.self) { try read(pattern.joined(separator: "\n")) }
+    #expect(error == .key(key, expected: "a text"))
+  }
+
+  @Test(arguments: ["API_KEY", "PROJECT_ID"]) func aMissingPropertyIsNamed(_ key: String) {
+    let lines = Self.plist.split(separator: "\n").filter { !$0.contains("<key>\(key)</key>") }
+    let error = #expect(throws: ConfigurationError.self) { try read(lines.joined(separator: "\n")) }
+    #expect(error == .key(key, expected: "a text"))
+  }
+
+  @Test(arguments: [
+    (
+      #"{"project_info": {"project_id": 5}, "client": [{"api_key": [{"current_key": "k"}]}]}"#,
+      "project_info.project_id"
+    ),
+    (#"{"project_info": {"project_id": "p"}, "client": [{"api_key": []}]}"#, "client.api_key"),
+    (#"{"project_info": {"project_id": "p"}, "client": [{"api_key": [{"current_key": 5}]}]}"#, "client.api_key"),
+    (#"{"project_info": {"project_id": "p"}, "client": 5}"#, "client"),
+  ]) func aFaultOfGoogleServicesIsNamed(_ text: String, _ key: String) {
+    let error = #expect(throws: ConfigurationError.self) { try read(text) }
+    #expect(error?.description.hasPrefix("'\(key)'") == true, "\(String(describing: error))")
   }
 
   @Test func googleServices() throws {
