@@ -71,8 +71,8 @@ public struct ActionLink: Sendable, Hashable {
   public var oobCode: Secret<String>
   /// Nil where absent or blank: the app's own counts.
   public var apiKey: String?
-  /// Nil where absent, or dropped because it isn't http(s).
-  public var continueURL: String?
+  /// Nil where absent, or dropped because it isn't http(s). It holds the flow's token, and what an app put there.
+  public var continueURL: Secret<String>?
   /// Whether a continue URL was dropped.
   public var continueURLRejected: Bool
   /// Whether the continue URL's host is one of the app's.
@@ -86,7 +86,7 @@ public struct ActionLink: Sendable, Hashable {
 
   /// Every field by name.
   public init(
-    kind: LinkKind, mode: String, oobCode: Secret<String>, apiKey: String? = nil, continueURL: String? = nil,
+    kind: LinkKind, mode: String, oobCode: Secret<String>, apiKey: String? = nil, continueURL: Secret<String>? = nil,
     continueURLRejected: Bool = false, continueURLTrusted: Bool = false, language: String? = nil,
     tenantID: String? = nil, hints: LinkHints = LinkHints()
   ) {

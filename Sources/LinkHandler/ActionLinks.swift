@@ -40,7 +40,7 @@ extension LinkParser.Run {
       link.continueURLRejected = true
       return
     }
-    link.continueURL = text
+    link.continueURL = Secret(text)
     link.continueURLTrusted = isTrusted
     link.hints = Self.hints(Parameters(url.query, plus: .literal))
   }

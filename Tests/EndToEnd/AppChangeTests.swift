@@ -78,4 +78,16 @@ struct AppChangeTests {
     #expect(ContinuousClock.now - clock < .seconds(15))
     #expect(try await token.status == 75)
   }
+
+  @Test("a packaged app is there as soon as its file is, though its folder wasn't there at the start")
+  func laterFolder() async throws {
+    let world = try await World.start()
+    let folder = world.home.file("share/linkd/apps.d")
+    let file = world.home.file("config/linkd/apps.d/demo.json")
+    let content = try String(contentsOfFile: file, encoding: .utf8).replacingOccurrences(of: "demo\"", with: "late\"")
+    #expect(try await world.linkctl("status", "--app", "late").status == 1)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try content.write(toFile: "\(folder)/late.json", atomically: false, encoding: .utf8)
+    try await world.eventually("the app") { try await world.linkctl("status", "--app", "late").status == 0 }
+  }
 }

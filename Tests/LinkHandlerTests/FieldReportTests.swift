@@ -30,7 +30,7 @@ struct FieldReportTests {
   @Test("B009: what is encoded twice stays encoded once")
   func b009() throws {
     let plus = Judge.plain + "&continueUrl=https%3A%2F%2Fapp.example.com%2Fcb%3Fsig%3Dabc%252Bdef&lang=en"
-    #expect(try Judge.action(plus).continueURL == "https://app.example.com/cb?sig=abc%2Bdef")
+    #expect(try Judge.action(plus).continueURL?.reveal() == "https://app.example.com/cb?sig=abc%2Bdef")
     for id in ["A27", "D21", "D22"] {
       let link = try Judge.action(try Vector.named(id).url)
       #expect(link.oobCode.reveal() == code)
@@ -45,7 +45,7 @@ struct FieldReportTests {
     #expect(link.mode == "signIn")
     #expect(link.oobCode.reveal() == code)
     #expect(link.apiKey == "AIzaEXAMPLEKEY0000")
-    #expect(link.continueURL == "https://app.example.com/done")
+    #expect(link.continueURL?.reveal() == "https://app.example.com/done")
     #expect(link.language == "en")
   }
 
@@ -132,9 +132,9 @@ struct FieldReportTests {
   func b021() throws {
     #expect(try Judge.action(try Vector.named("A20").url).oobCode.reveal() == code)
     let link = try Judge.action(Judge.plain + "&continueUrl=https%3A%2F%2Fapp.example.com%2Fdone%3Fa%3D1%26b%3Dx%3Dy")
-    #expect(link.continueURL == "https://app.example.com/done?a=1&b=x=y")
+    #expect(link.continueURL?.reveal() == "https://app.example.com/done?a=1&b=x=y")
     let raw = try Judge.action(Judge.plain + "&continueUrl=https://app.example.com/done?b=x=y")
-    #expect(raw.continueURL == "https://app.example.com/done?b=x=y")
+    #expect(raw.continueURL?.reveal() == "https://app.example.com/done?b=x=y")
   }
 
   @Test("B033: a plus in an action link is a plus")
@@ -142,15 +142,15 @@ struct FieldReportTests {
     let link = try Judge.action(
       Judge.actionPage + "mode=signIn&oobCode=a+b&continueUrl=https://app.example.com/?who=user+tag@example.com")
     #expect(link.oobCode.reveal() == "a+b")
-    #expect(link.continueURL == "https://app.example.com/?who=user+tag@example.com")
+    #expect(link.continueURL?.reveal() == "https://app.example.com/?who=user+tag@example.com")
   }
 
   @Test("B041: a continue URL of kilobytes comes through byte for byte")
   func b041() throws {
     let vector = try Vector.named("A25")
     let link = try Judge.action(vector.url)
-    #expect(link.continueURL == vector.expect["continueUrl"] as? String)
-    #expect((link.continueURL?.utf8.count ?? 0) > 2000)
+    #expect(link.continueURL?.reveal() == vector.expect["continueUrl"] as? String)
+    #expect((link.continueURL?.reveal().utf8.count ?? 0) > 2000)
   }
 
   @Test("B043: the emulator's links count in emulator mode, on its own address")

@@ -122,7 +122,7 @@ extension Link {
       out["mode"] = link.mode
       out["oobCode"] = link.oobCode.reveal()
       out["apiKey"] = value(link.apiKey)
-      out["continueUrl"] = value(link.continueURL)
+      out["continueUrl"] = value(link.continueURL?.reveal())
       out["lang"] = value(link.language)
       out["tenantId"] = value(link.tenantID)
       if link.continueURLRejected { out["continueUrlRejected"] = true }
