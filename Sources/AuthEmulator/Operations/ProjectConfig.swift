@@ -17,8 +17,15 @@ enum ProjectConfig {
     ]),
     "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]),
     "blockingFunctions": .record(["triggers": .anything, "forwardInboundCredentials": .anything]),
-    "mfa": .record(["state": .text, "providerConfigs": .list(.anything)]),
+    "mfa": .record(["state": .text, "providerConfigs": .list(.anything)]), "notification": notification,
   ]
+
+  /// The custom action URL, where production has it too.
+  static let notification = Shape.record(["sendEmail": .record(["callbackUri": .text])])
+
+  static func actionURL(_ body: JSONValue) -> String? {
+    body["notification"]?["sendEmail"]?["callbackUri"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+  }
 
   private static func answer(_ project: Project) -> JSONValue {
     let signIn: JSONValue = ["allowDuplicateEmails": .bool(project.allowDuplicateEmails)]
@@ -65,7 +72,8 @@ enum ProjectConfig {
     for (name, value) in signIn.object ?? [:] where name != "allowDuplicateEmails" && counts("signIn.\(name)") {
       project.otherSignIn = project.otherSignIn.adding(.object([name: value]))
     }
-    // Not recorded: authenticator apps have to be switched on, as in production.
+    // Not recorded, and as in production: a custom action URL, and authenticator apps, which are off at first.
+    if body["notification"] != nil, counts("notification") { project.actionURL = actionURL(body) }
     if let providers = body["mfa"]?["providerConfigs"]?.array, counts("mfa") {
       project.hasTOTP = providers.contains { $0["totpProviderConfig"] != nil && $0["state"]?.string == "ENABLED" }
     }

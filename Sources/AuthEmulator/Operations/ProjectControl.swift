@@ -27,6 +27,9 @@ enum ProjectControl {
       if let isPrivate = isEmpty ? false : call.body["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
         world[call.scope].improvedEmailPrivacy = isPrivate
       }
+      if isEmpty || call.body["notification"] != nil {
+        world[call.scope].actionURL = ProjectConfig.actionURL(call.body)
+      }
       return .json(settings(world[call.scope]))
     },
     Operation(name: "accounts", method: "GET", paths: paths("accounts"), access: .anybody) { call, world in
@@ -62,7 +65,7 @@ enum ProjectControl {
 
   private static let settingShapes: [String: Shape] = [
     "signIn": .record(["allowDuplicateEmails": .truth]),
-    "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]),
+    "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]), "notification": ProjectConfig.notification,
   ]
 
   private static func settings(_ project: Project) -> JSONValue {

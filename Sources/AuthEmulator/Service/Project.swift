@@ -46,6 +46,9 @@ struct Project: Sendable {
   var blockingFunctions: JSONValue = [:]
   /// Settings of the sign-in that have no effect.
   var otherSignIn: JSONValue = [:]
+  /// Where the links of mails lead instead of the emulator's own action page: a project's custom action URL. The recorded
+  /// service has none. It's how links other than for sign-in reach an app's page unspent.
+  var actionURL: String?
   /// Whether second factors by authenticator app are on; the recorded service knows none.
   var hasTOTP = false
   var enrollments: [TOTP.Enrollment] = []
@@ -116,7 +119,8 @@ struct Project: Sendable {
     _ requestType: String, mode: String, email: String, newEmail: String? = nil, continueURL: String?, origin: String
   ) -> OobRecord {
     let code = RandomText.urlLetters(54)
-    var link = "\(origin)/emulator/action?mode=\(mode)&lang=en&oobCode=\(code)&apiKey=fake-api-key"
+    let page = actionURL ?? "\(origin)/emulator/action"
+    var link = page + (page.contains("?") ? "&" : "?") + "mode=\(mode)&lang=en&oobCode=\(code)&apiKey=fake-api-key"
     if let continueURL { link += "&continueUrl=\(URLText.encodeComponent(continueURL))" }
     if let tenant { link += "&tenantId=\(tenant.id)" }
     let record = OobRecord(code: code, requestType: requestType, email: email, newEmail: newEmail, link: link)
