@@ -72,7 +72,7 @@ extension AuthEmulator {
   public func reset() {
     service.release(nil, removing: true)
     service.state.withLock { state in
-      state.world.projects = [:]
+      (state.world.projects, state.world.nextIDs) = ([:], [])
       state.world.clock = .system
       state.log = []
     }

@@ -181,6 +181,22 @@ struct PageTests {
     #expect(signedIn.status == 200)
   }
 
+  @Test func actionPageFindsTheTenant() throws {
+    let client = try EmulatorClient()
+    let tenant: JSONValue = "tenant-1"
+    let token = try client.post(
+      "accounts:signUp", ["email": "a@example.com", "password": "correct horse", "tenantId": tenant]
+    ).json["idToken"]
+    _ = try client.post("accounts:sendOobCode", ["requestType": "VERIFY_EMAIL", "idToken": token ?? .null])
+    let codes = try client.control("GET", "tenants/tenant-1/oobCodes")["oobCodes"]
+    let link = try #require(codes?[pointer: "/0/oobLink"]?.string)
+    #expect(link.hasSuffix("&tenantId=tenant-1"))
+    let page = "http://\(client.emulator.address)"
+    #expect(try client.probe.request("GET", String(link.dropFirst(page.count))).status == 200)
+    let user = try client.post("accounts:lookup", ["idToken": token ?? .null]).json["users"]?[pointer: "/0"]
+    #expect(user?["emailVerified"] == true && user?["tenantId"] == tenant)
+  }
+
   @Test func pageFindsItsFilesBesideItself() throws {
     let client = try EmulatorClient(schemes: ["com.example.linkd"])
     let page = try client.probe.request("GET", "/emulator/continue").text

@@ -101,6 +101,10 @@ struct ErrorTableTests {
         try await Self.drive(call, message, number: number, world), name: "Internal", exit: 1, "\(call) \(message)")
     }
     #expect(!world.log.contains(Self.raw))
+    // The text promises that the log says more. Where a flow made the call, it names the flow and not yet the code.
+    withKnownIssue(isIntermittent: true) {
+      #expect(world.log.contains("NOBODY_KNOWS_IT"), "\(call)")
+    }
   }
 
   @Test("every code is driven, or listed as belonging to a call that isn't built yet")

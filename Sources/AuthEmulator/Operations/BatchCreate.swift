@@ -73,14 +73,7 @@ enum BatchCreate {
     if project.account(id) != nil, call.body["allowOverwrite"]?.bool != true {
       throw Refusal(message: "localId belongs to an existing account - can not overwrite.")
     }
-    var account = Account(localID: id, now: world.now)
-    account.createdAt = user["createdAt"]?.string ?? account.createdAt
-    account.lastLoginAt = user["lastLoginAt"]?.string
-    account.validSince = user["validSince"]?.string ?? world.nowSeconds
-    (account.displayName, account.photoURL) = (user["displayName"]?.string, user["photoUrl"]?.string)
-    account.emailVerified = user["emailVerified"]?.bool ?? false
-    account.disabled = user["disabled"]?.bool ?? false
-    setPassword(&account, user, now: world.now)
+    var account = Self.account(id, user, now: world.now)
     account.customAttributes = try claims(user)
     try link(&account, user, project)
     try setAddresses(&account, user, project, isStrict: isStrict)
@@ -91,6 +84,19 @@ enum BatchCreate {
     if firstRepeated((account.factors ?? []).compactMap(\.phoneNumber)) != nil {
       throw Refusal(message: "INTERNAL_ERROR : MFA Enrollment Phone Numbers must be unique.")
     }
+  }
+
+  /// The account as far as nothing about it can be wrong.
+  private static func account(_ id: String, _ user: JSONValue, now: Int64) -> Account {
+    var account = Account(localID: id, now: now)
+    account.createdAt = user["createdAt"]?.string ?? account.createdAt
+    account.lastLoginAt = user["lastLoginAt"]?.string
+    account.validSince = user["validSince"]?.string ?? String(now / 1000)
+    (account.displayName, account.photoURL) = (user["displayName"]?.string, user["photoUrl"]?.string)
+    account.emailVerified = user["emailVerified"]?.bool ?? false
+    account.disabled = user["disabled"]?.bool ?? false
+    setPassword(&account, user, now: now)
+    return account
   }
 
   private static func setPassword(_ account: inout Account, _ user: JSONValue, now: Int64) {
