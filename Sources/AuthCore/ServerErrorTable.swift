@@ -29,7 +29,6 @@ public enum ServerErrorTable {
     "PASSWORD_LOGIN_DISABLED": .operationNotAllowed,
     "PROJECT_DISABLED": .operationNotAllowed,
     "UNSUPPORTED_TENANT_OPERATION": .operationNotAllowed,
-    "EMAIL_CHANGE_NEEDS_VERIFICATION": .operationNotAllowed,
     "ADMIN_ONLY_OPERATION": .adminOnly,
     "TENANT_ID_MISMATCH": .tenantMismatch,
     "INVALID_TENANT_ID": .tenantMismatch,
@@ -49,6 +48,10 @@ public enum ServerErrorTable {
     "INVALID_CUSTOM_TOKEN": .invalidCredentials,
     "MISSING_CUSTOM_TOKEN": .invalidCredentials,
     "CREDENTIAL_MISMATCH": .invalidCredentials,
+    "INVALID_CLAIMS": .invalidCredentials,
+    "FORBIDDEN_CLAIM": .invalidCredentials,
+    "INVALID_CREDENTIAL_ID": .invalidCredentials,
+    "PASSKEY_CREDENTIAL_NOT_FOUND": .invalidCredentials,
     "INVALID_IDP_RESPONSE": .invalidProviderResponse,
     "INVALID_PENDING_TOKEN": .invalidProviderResponse,
     "REJECTED_CREDENTIAL": .invalidProviderResponse,
@@ -73,6 +76,7 @@ public enum ServerErrorTable {
     "INVALID_MFA_PENDING_CREDENTIAL": .sessionExpired,
     "MISSING_MFA_PENDING_CREDENTIAL": .sessionExpired,
     "MISSING_CREDENTIAL": .sessionExpired,
+    "INVALID_PROJECT_ID": .sessionExpired,
     "MISSING_CLIENT_IDENTIFIER": .captchaRequired,
     "MISSING_RECAPTCHA_TOKEN": .captchaRequired,
     "CAPTCHA_REQUIRED": .captchaRequired,
@@ -93,6 +97,8 @@ public enum ServerErrorTable {
     "SECOND_FACTOR_LIMIT_EXCEEDED": .secondFactorLimit,
     "UNSUPPORTED_FIRST_FACTOR": .unsupportedFirstFactor,
     "UNVERIFIED_EMAIL": .unverifiedEmail,
+    // An account with a second factor takes a new address only once it's verified.
+    "EMAIL_CHANGE_NEEDS_VERIFICATION": .unverifiedEmail,
     // Service
     "MISSING_API_KEY": .invalidAPIKey,
     "MISSING_IOS_BUNDLE_ID": .appNotAuthorized,
@@ -109,6 +115,9 @@ public enum ServerErrorTable {
     "MISSING_CLIENT_TYPE": .internal,
     "INVALID_GRANT_TYPE": .internal,
     "MISSING_GRANT_TYPE": .internal,
+    "MISSING_AUTHENTICATOR_RESPONSE": .internal,
+    "INVALID_ARGUMENT": .internal,
+    "UNEXPECTED_PARAMETER": .internal,
   ]
 
   /// Splits `message` at its first colon into short code and detail, both trimmed; the short code also ends at the first

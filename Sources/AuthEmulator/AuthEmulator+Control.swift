@@ -24,14 +24,16 @@ extension AuthEmulator {
   /// The action codes that nobody has used yet, oldest first.
   public var oobCodes: [OobCode] {
     service.state.withLock { state in
-      state.world[project].oobCodes.map {
+      state.world[Scope(project: project)].oobCodes.map {
         OobCode(requestType: $0.requestType, email: $0.email, newEmail: $0.newEmail, code: $0.code, link: $0.link)
       }
     }
   }
 
   /// The ids of the accounts, in the order they were made.
-  public var accountIDs: [String] { service.state.withLock { $0.world[project].accounts.map(\.localID) } }
+  public var accountIDs: [String] {
+    service.state.withLock { $0.world[Scope(project: project)].accounts.map(\.localID) }
+  }
 
   /// Sets a fault and says its number. Of several faults for a path the first one set that isn't used up counts.
   @discardableResult
@@ -63,11 +65,14 @@ extension AuthEmulator {
     service.state.withLock { $0.world.clock = time.map { .fixed($0) } ?? .system }
   }
 
+  /// Says which ids the next accounts and tenants get, for lists that are in the order of their ids.
+  public func setNextIDs(_ ids: [String]) { service.state.withLock { $0.world.nextIDs = ids } }
+
   /// Forgets accounts, codes, settings, faults and the log, as if just started.
   public func reset() {
     service.release(nil, removing: true)
     service.state.withLock { state in
-      state.world.projects = [:]
+      (state.world.projects, state.world.nextIDs) = ([:], [])
       state.world.clock = .system
       state.log = []
     }

@@ -2,7 +2,8 @@ extension Texts {
   /// For each error of the D-Bus contract: what happened, and what to do next.
   static let errors: [String: String] = [
     // Account
-    "error.invalid-credentials": "The address or the password is wrong. Try again, or reset the password.",
+    "error.invalid-credentials":
+      "The address, the password or the token is wrong. Try again, or reset the password.",
     "error.invalid-email": "That isn't an email address. Check it and type it again.",
     "error.email-mismatch": "The link was sent to another address. Give the address that the mail came to.",
     "error.email-not-found": "There's no account with that address. Check it, or create an account.",
@@ -30,8 +31,8 @@ extension Texts {
       "The link counts only on the device that asked for it. Open it there, or ask for a new one here.",
     "error.ambiguous-app": "The link fits several apps. Say which one is meant with --app.",
     "error.unauthorized-domain":
-      "The continue page's domain isn't allowed for the app. Add it under Authentication, Settings, Authorized domains in "
-      + "the Firebase console.",
+      "The domain of the continue page or of the link isn't allowed for the app. Add it in the Firebase console: under "
+      + "Authentication, Settings, Authorized domains, or under Hosting.",
     "error.invalid-continue-url":
       "The continue URL isn't one that Firebase accepts. Correct 'continue-url' in the app's file.",
     // Providers
@@ -53,7 +54,9 @@ extension Texts {
     "error.invalid-phone-number": "That isn't a phone number. Type it with '+' and the country's code.",
     "error.invalid-verification-code": "The code is wrong. Type it again, or ask for a new one.",
     "error.session-expired": "That took too long. Start again.",
-    "error.captcha-required": "The app asks for a check that you're a person. Go on in the page that opens.",
+    "error.captcha-required":
+      "Firebase asks for a check that you're a person, which can't be made here. Use another way to sign in, or ask "
+      + "whoever runs the app to ease the check.",
     "error.captcha-failed": "The check that you're a person failed. Try again.",
     "error.second-factor-required": "The account has a second factor. Choose one and give its code.",
     "error.second-factor-exists": "The account has that second factor already. Use it, or remove it first.",

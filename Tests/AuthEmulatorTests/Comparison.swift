@@ -86,6 +86,10 @@ struct Token {
     for name in ["iat", "exp", "auth_time", "sub", "user_id", "localId"] where members[name] != nil {
       members[name] = "…"
     }
+    for (parent, name) in [("firebase", "second_factor_identifier"), ("secondFactor", "identifier")] {
+      guard let id = members[parent]?[name]?.string, let holder = members[parent] else { continue }
+      members[parent] = holder.setting(.string("\(id.count) characters"), at: [Substring(name)])
+    }
     return "\(JSONValue.object(members).text) life \(life) \(isConsistent)"
   }
 }

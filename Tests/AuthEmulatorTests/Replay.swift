@@ -30,6 +30,7 @@ struct Replay {
     return try transcript.exchanges.indices.map { index in
       let exchange = transcript.exchanges[index]
       replay.emulator.setClock(replay.time(at: index))
+      replay.emulator.setNextIDs(replay.recordedIDs(exchange))
       return Outcome(transcript: transcript, exchange: exchange, differences: try replay.perform(exchange))
     }
   }
@@ -46,6 +47,12 @@ struct Replay {
     let later = times[index...].lazy.compactMap(\.self).first
     let earlier = times[..<index].lazy.compactMap(\.self).last
     return (later ?? earlier ?? 1_796_008_160) * 1000 + Int64(index)
+  }
+
+  /// The id that the exchange made for an account or a tenant: with the same ones, lists are in the recorded order.
+  private func recordedIDs(_ exchange: Transcript.Exchange) -> [String] {
+    let body = exchange.response.body
+    return ["localId", "tenantId"].compactMap { body?[$0]?.string }.filter { ids[$0] == nil }
   }
 
   private static func time(_ body: JSONValue?) -> Int64? {

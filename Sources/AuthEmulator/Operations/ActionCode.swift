@@ -4,8 +4,8 @@ import AuthCore
 enum ActionCode {
   /// `accounts:update` with a code.
   static func apply(_ code: String, _ call: Call, _ world: inout World) throws(APIError) -> Reply {
-    guard let record = world[call.project].oobCode(code) else { throw APIError("INVALID_OOB_CODE") }
-    let account = try apply(record, &world[call.project])
+    guard let record = world[call.scope].oobCode(code) else { throw APIError("INVALID_OOB_CODE") }
+    let account = try apply(record, &world[call.scope])
     return .json(UpdateAccount.answer(account, newEmail: record.newEmail))
   }
 

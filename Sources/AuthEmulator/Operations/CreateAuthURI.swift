@@ -15,7 +15,7 @@ enum CreateAuthURI {
     guard let url = call.filled("continueUri") else { throw APIError("MISSING_CONTINUE_URI") }
     guard email.count(where: { $0 == "@" }) == 1 else { throw APIError("INVALID_IDENTIFIER") }
     guard URLText.isAbsolute(url) else { throw APIError("INVALID_CONTINUE_URI") }
-    let project = world[call.project]
+    let project = world[call.scope]
     let answer: JSONValue = [
       "kind": "identitytoolkit#CreateAuthUriResponse",
       "sessionId": .string(call["sessionId"] ?? RandomText.letters(27)),

@@ -14,7 +14,7 @@ enum CustomTokenSignIn {
 
   private static func handle(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
     guard let token = call.filled("token") else { throw APIError("MISSING_CUSTOM_TOKEN") }
-    let content = try content(token)
+    let content = try content(token, tenant: call.scope.tenant)
     guard let localID = identifier(content["uid"]) ?? identifier(content["user_id"]) else {
       throw APIError("MISSING_IDENTIFIER")
     }
@@ -24,17 +24,17 @@ enum CustomTokenSignIn {
       try CustomClaims.check(members)
       claims = members
     }
-    let existing = world[call.project].account(localID)
+    let existing = world[call.scope].account(localID)
     if existing?.disabled == true { throw APIError("USER_DISABLED") }
     var account = existing ?? Account(localID: localID, now: world.now)
     (account.customAuth, account.lastLoginAt) = (true, String(world.now))
-    world[call.project].store(account)
+    world[call.scope].store(account)
     let session = Session(provider: "custom", extraClaims: claims)
     let answer: JSONValue = ["kind": "identitytoolkit#VerifyCustomTokenResponse", "isNewUser": .bool(existing == nil)]
-    return .json(answer.adding(try world[call.project].issueTokens(for: localID, session, now: world.now)))
+    return .json(answer.adding(try world[call.scope].issueTokens(for: localID, session, now: world.now)))
   }
 
-  private static func content(_ token: String) throws(APIError) -> JSONValue {
+  private static func content(_ token: String, tenant: String?) throws(APIError) -> JSONValue {
     if token.hasPrefix("{") {
       guard let content = try? JSONText.parse(token) else {
         throw APIError(
@@ -48,6 +48,7 @@ enum CustomTokenSignIn {
         "INVALID_CUSTOM_TOKEN : ((Invalid aud (audience): \(content["aud"]?.string ?? "undefined") Note: Firebase ID Tokens"
           + " / third-party tokens cannot be used with signInWithCustomToken.))")
     }
+    if let tenant, content["tenant_id"]?.string != tenant { throw APIError("TENANT_ID_MISMATCH") }
     return content
   }
 

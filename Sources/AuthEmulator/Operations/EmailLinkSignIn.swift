@@ -9,7 +9,8 @@ enum EmailLinkSignIn {
   ]
 
   private static func handle(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
-    let project = world[call.project]
+    let project = world[call.scope]
+    guard project.allowsEmailLink else { throw APIError("OPERATION_NOT_ALLOWED") }
     var linking: Account?
     if let token = call["idToken"] { linking = try project.redeem(idToken: token).account }
     guard let email = call.filled("email")?.lowercased() else { throw APIError("MISSING_EMAIL") }
@@ -21,19 +22,23 @@ enum EmailLinkSignIn {
       throw APIError("INVALID_EMAIL : The email provided does not match the sign-in email address.")
     }
     // The code is gone from here on, whatever follows.
-    world[call.project].spend(record)
+    world[call.scope].spend(record)
     let existing = project.account(email: email)
     if existing?.disabled == true, linking == nil { throw APIError("USER_DISABLED") }
     if let linking, let existing, existing.localID != linking.localID { throw APIError("EMAIL_EXISTS") }
-    var account = linking ?? existing ?? Account(localID: project.freshID(), now: world.now)
+    var account = linking ?? existing ?? Account(localID: world.freshID(), now: world.now)
     (account.email, account.emailVerified, account.emailLinkSignin) = (email, true, true)
     account.lastLoginAt = String(world.now)
-    world[call.project].store(account)
+    world[call.scope].store(account)
     let answer: JSONValue = [
       "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "localId": .string(account.localID),
       "isNewUser": .bool(linking == nil && existing == nil),
     ]
     let session = Session(provider: "password")
-    return .json(answer.adding(try world[call.project].issueTokens(for: account.localID, session, now: world.now)))
+    let end =
+      linking == nil
+      ? try world[call.scope].finishSignIn(account, session, now: world.now)
+      : try world[call.scope].issueTokens(for: account.localID, session, now: world.now)
+    return .json(answer.adding(end))
   }
 }

@@ -17,7 +17,7 @@ enum Lookup {
   ]
 
   private static func lookup(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
-    let project = world[call.project]
+    let project = world[call.scope]
     var found: [Account] = []
     if call.isPrivileged, call["idToken"] == nil {
       if call.body["initialEmail"] != nil { throw .notImplemented("Lookup by initialEmail is not implemented.") }
@@ -48,13 +48,13 @@ enum Lookup {
     let localID: String
     if call.isPrivileged, call["idToken"] == nil {
       guard let id = call.filled("localId") else { throw APIError("MISSING_LOCAL_ID") }
-      guard world[call.project].account(id) != nil else { throw APIError("USER_NOT_FOUND") }
+      guard world[call.scope].account(id) != nil else { throw APIError("USER_NOT_FOUND") }
       localID = id
     } else {
       guard let token = call.filled("idToken") else { throw APIError("MISSING_ID_TOKEN") }
-      localID = try world[call.project].redeem(idToken: token).account.localID
+      localID = try world[call.scope].redeem(idToken: token).account.localID
     }
-    world[call.project].delete(localID)
+    world[call.scope].delete(localID)
     return .json(["kind": "identitytoolkit#DeleteAccountResponse"])
   }
 }

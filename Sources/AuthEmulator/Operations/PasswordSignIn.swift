@@ -11,6 +11,7 @@ enum PasswordSignIn {
   ]
 
   private static func handle(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    guard world[call.scope].allowsPassword else { throw APIError("PASSWORD_LOGIN_DISABLED") }
     guard let email = call["email"]?.lowercased() else { throw APIError("MISSING_EMAIL") }
     try Check.email(email)
     guard let password = call.filled("password") else { throw APIError("MISSING_PASSWORD") }
@@ -21,15 +22,15 @@ enum PasswordSignIn {
       throw .notImplemented(
         "idToken / pendingIdToken is no longer in use and unsupported by the Auth Emulator.")
     }
-    var account = try check(email, password, world[call.project])
+    var account = try check(email, password, world[call.scope])
     account.lastLoginAt = String(world.now)
-    world[call.project].store(account)
+    world[call.scope].store(account)
     let answer: JSONValue = [
       "kind": "identitytoolkit#VerifyPasswordResponse", "registered": true, "localId": .string(account.localID),
       "email": .string(email),
     ]
     let session = Session(provider: "password")
-    return .json(answer.adding(try world[call.project].issueTokens(for: account.localID, session, now: world.now)))
+    return .json(answer.adding(try world[call.scope].finishSignIn(account, session, now: world.now)))
   }
 
   private static func check(_ email: String, _ password: String, _ project: Project) throws(APIError) -> Account {

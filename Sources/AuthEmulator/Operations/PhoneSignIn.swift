@@ -12,43 +12,44 @@ enum PhoneSignIn {
       fields: Shape.fields(texts: ["sessionInfo", "code", "idToken", "temporaryProof", "phoneNumber"]),
       firstField: "temporaryProof", handler: signIn),
     Operation(
-      name: "verificationCodes", method: "GET", paths: ["/emulator/v1/projects/{project}/verificationCodes"],
-      access: .anybody
-    ) { call, world in .json(["verificationCodes": .array(world[call.project].smsCodes.map(\.json))]) },
+      name: "verificationCodes", method: "GET", paths: ProjectControl.paths("verificationCodes"), access: .anybody
+    ) { call, world in .json(["verificationCodes": .array(world[call.scope].smsCodes.map(\.json))]) },
   ]
 
   private static func send(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    try checkTenant(call)
     let number = call["phoneNumber"] ?? ""
     try Check.phoneNumber(number)
-    let record = SMSRecord(code: RandomText.digits(6), phoneNumber: number, sessionInfo: RandomText.urlLetters(226))
-    world[call.project].smsCodes.append(record)
-    return .json(["sessionInfo": .string(record.sessionInfo)])
+    try checkFactors(of: world[call.scope].account(phoneNumber: number))
+    return .json(["sessionInfo": .string(world[call.scope].sendSMS(to: number))])
   }
 
   private static func signIn(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
-    let number = try provenNumber(call, &world[call.project])
-    let project = world[call.project]
+    try checkTenant(call)
+    let number = try provenNumber(call, &world[call.scope])
+    let project = world[call.scope]
     let existing = project.account(phoneNumber: number)
     var linking: Account?
     if let token = call["idToken"] { linking = try project.redeem(idToken: token).account }
     if let linking, let existing, existing.localID != linking.localID {
       if call["temporaryProof"] != nil { throw APIError("PHONE_NUMBER_EXISTS") }
       let proof = RandomText.urlLetters(119)
-      world[call.project].phoneProofs[proof] = number
+      world[call.scope].phoneProofs[proof] = number
       return .json([
         "phoneNumber": .string(number), "temporaryProof": .string(proof), "temporaryProofExpiresIn": "3600",
       ])
     }
+    try checkFactors(of: linking ?? existing)
     if linking == nil, existing?.disabled == true { throw APIError("USER_DISABLED") }
-    var account = linking ?? existing ?? Account(localID: project.freshID(), now: world.now)
+    var account = linking ?? existing ?? Account(localID: world.freshID(), now: world.now)
     (account.phoneNumber, account.lastLoginAt) = (number, String(world.now))
-    world[call.project].store(account)
+    world[call.scope].store(account)
     let answer: JSONValue = [
       "isNewUser": .bool(linking == nil && existing == nil), "phoneNumber": .string(number),
       "localId": .string(account.localID),
     ]
     let session = Session(provider: "phone")
-    return .json(answer.adding(try world[call.project].issueTokens(for: account.localID, session, now: world.now)))
+    return .json(answer.adding(try world[call.scope].issueTokens(for: account.localID, session, now: world.now)))
   }
 
   /// The number that the caller has shown to be his, by a code or by a proof from an earlier conflict.
@@ -60,10 +61,18 @@ enum PhoneSignIn {
     }
     guard let session = call.filled("sessionInfo") else { throw APIError("MISSING_SESSION_INFO") }
     guard let code = call.filled("code") else { throw APIError("MISSING_CODE") }
-    guard let index = project.smsCodes.firstIndex(where: { $0.sessionInfo == session }) else {
-      throw APIError("INVALID_SESSION_INFO")
+    return try project.redeemSMS(session: session, code: code)
+  }
+
+  private static func checkTenant(_ call: Call) throws(APIError) {
+    if call.scope.tenant != nil { throw APIError("UNSUPPORTED_TENANT_OPERATION") }
+  }
+
+  /// A number is a first factor or a second one's owner's, not both.
+  private static func checkFactors(of account: Account?) throws(APIError) {
+    if account?.factors?.isEmpty == false {
+      throw APIError(
+        "UNSUPPORTED_FIRST_FACTOR : A phone number cannot be set as a first factor on an SMS based MFA user.")
     }
-    guard project.smsCodes[index].code == code else { throw APIError("INVALID_CODE") }
-    return project.smsCodes.remove(at: index).phoneNumber
   }
 }

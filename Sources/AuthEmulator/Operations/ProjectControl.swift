@@ -10,11 +10,11 @@ enum ProjectControl {
         ]
       ])
     },
-    Operation(name: "oobCodes", method: "GET", paths: [base + "oobCodes"], access: .anybody) { call, world in
-      .json(["oobCodes": .array(world[call.project].oobCodes.map(\.json))])
+    Operation(name: "oobCodes", method: "GET", paths: paths("oobCodes"), access: .anybody) { call, world in
+      .json(["oobCodes": .array(world[call.scope].oobCodes.map(\.json))])
     },
     Operation(name: "config", method: "GET", paths: [base + "config"], access: .anybody) { call, world in
-      .json(settings(world[call.project]))
+      .json(settings(world[call.scope]))
     },
     Operation(
       name: "config", method: "PATCH", paths: [base + "config"], access: .anybody, body: .json(settingShapes)
@@ -22,18 +22,21 @@ enum ProjectControl {
       // Nothing named sets everything back.
       let isEmpty = call.body.object?.isEmpty == true
       if let isAllowed = isEmpty ? false : call.body["signIn"]?["allowDuplicateEmails"]?.bool {
-        world[call.project].allowDuplicateEmails = isAllowed
+        world[call.scope].allowDuplicateEmails = isAllowed
       }
       if let isPrivate = isEmpty ? false : call.body["emailPrivacyConfig"]?["enableImprovedEmailPrivacy"]?.bool {
-        world[call.project].improvedEmailPrivacy = isPrivate
+        world[call.scope].improvedEmailPrivacy = isPrivate
       }
-      return .json(settings(world[call.project]))
+      if isEmpty || call.body["notification"] != nil {
+        world[call.scope].actionURL = ProjectConfig.actionURL(call.body)
+      }
+      return .json(settings(world[call.scope]))
     },
-    Operation(name: "accounts", method: "GET", paths: [base + "accounts"], access: .anybody) { call, world in
-      .json(["users": .array(world[call.project].accounts.map(\.json))])
+    Operation(name: "accounts", method: "GET", paths: paths("accounts"), access: .anybody) { call, world in
+      .json(["users": .array(world[call.scope].accounts.map(\.json))])
     },
-    Operation(name: "accounts", method: "DELETE", paths: [base + "accounts"], access: .anybody) { call, world in
-      world[call.project].deleteAllAccounts()
+    Operation(name: "accounts", method: "DELETE", paths: paths("accounts"), access: .anybody) { call, world in
+      world[call.scope].deleteAllAccounts()
       return .json([:])
     },
     Operation(
@@ -57,9 +60,12 @@ enum ProjectControl {
 
   private static let base = "/emulator/v1/projects/{project}/"
 
+  /// A control endpoint of a project and of its tenants.
+  static func paths(_ name: String) -> [String] { [base + name, base + "tenants/{tenant}/" + name] }
+
   private static let settingShapes: [String: Shape] = [
     "signIn": .record(["allowDuplicateEmails": .truth]),
-    "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]),
+    "emailPrivacyConfig": .record(["enableImprovedEmailPrivacy": .truth]), "notification": ProjectConfig.notification,
   ]
 
   private static func settings(_ project: Project) -> JSONValue {

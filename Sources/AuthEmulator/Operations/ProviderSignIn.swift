@@ -27,7 +27,7 @@ enum ProviderSignIn {
     guard let address = call.filled("requestUri") else { throw APIError("MISSING_REQUEST_URI") }
     guard URLText.isAbsolute(address) else { throw APIError("INVALID_REQUEST_URI") }
     let credential = try ProviderCredential(address: address, form: call["postBody"] ?? "")
-    let project = world[call.project]
+    let project = world[call.scope]
     var outcome: Outcome
     if let token = call["idToken"] {
       let account = try project.redeem(idToken: token).account
@@ -38,14 +38,18 @@ enum ProviderSignIn {
       outcome = Outcome(account: link(credential, to: account, project))
     } else {
       if let account = unproven(credential, project) { return .json(needsConfirmation(credential, account)) }
-      outcome = signIn(credential, project, now: world.now)
+      outcome = signIn(credential, project, &world)
       if outcome.account.disabled == true { throw APIError("USER_DISABLED") }
     }
     outcome.account.lastLoginAt = String(world.now)
-    world[call.project].store(outcome.account)
+    world[call.scope].store(outcome.account)
     let session = Session(provider: credential.providerID, attributes: credential.attributes)
-    let tokens = try world[call.project].issueTokens(for: outcome.account.localID, session, now: world.now)
-    return .json(answer(credential, outcome).adding(tokens))
+    let end =
+      call["idToken"] == nil
+      ? try world[call.scope].finishSignIn(outcome.account, session, now: world.now)
+      : try world[call.scope].issueTokens(for: outcome.account.localID, session, now: world.now)
+    let tenant: JSONValue = .record(["tenantId": call.scope.tenant.json])
+    return .json(answer(credential, outcome).adding(tenant).adding(end))
   }
 
   private static func answer(_ credential: ProviderCredential, _ outcome: Outcome) -> JSONValue {
@@ -101,14 +105,15 @@ enum ProviderSignIn {
     ])
   }
 
-  private static func signIn(_ credential: ProviderCredential, _ project: Project, now: Int64) -> Outcome {
+  private static func signIn(_ credential: ProviderCredential, _ project: Project, _ world: inout World) -> Outcome {
     if var account = project.account(provider: credential.providerID, rawID: credential.rawID) {
       account.link(credential.info)
       return Outcome(account: account)
     }
     let owner = project.allowDuplicateEmails ? nil : credential.email.flatMap { project.account(email: $0) }
-    var outcome = Outcome(account: owner ?? Account(localID: project.freshID(), now: now), isNewUser: owner == nil)
-    if let owner { takeOver(&outcome, owner, credential, now: now) }
+    var outcome = Outcome(
+      account: owner ?? Account(localID: world.freshID(), now: world.now), isNewUser: owner == nil)
+    if let owner { takeOver(&outcome, owner, credential, now: world.now) }
     outcome.account.link(credential.info)
     (outcome.account.displayName, outcome.account.photoURL) = (credential.displayName, credential.photoURL)
     if !project.allowDuplicateEmails, let email = credential.email {

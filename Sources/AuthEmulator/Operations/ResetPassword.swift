@@ -10,10 +10,11 @@ enum ResetPassword {
   ]
 
   private static func handle(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    guard world[call.scope].allowsPassword else { throw APIError("PASSWORD_LOGIN_DISABLED") }
     guard let code = call.filled("oobCode") else { throw APIError("MISSING_OOB_CODE") }
-    guard let record = world[call.project].oobCode(code) else { throw APIError("INVALID_OOB_CODE") }
+    guard let record = world[call.scope].oobCode(code) else { throw APIError("INVALID_OOB_CODE") }
     if let password = call.filled("newPassword") {
-      try apply(record, password, &world[call.project], now: world.now)
+      try apply(record, password, &world[call.scope], now: world.now)
     }
     let isSignIn = record.requestType == "EMAIL_SIGNIN"
     return .json(

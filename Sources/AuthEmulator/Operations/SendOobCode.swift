@@ -31,25 +31,26 @@ enum SendOobCode {
     switch type {
     case "EMAIL_SIGNIN":
       mode = "signIn"
+      guard world[call.scope].allowsEmailLink else { throw APIError("OPERATION_NOT_ALLOWED") }
       guard let given = call.filled("email") else { throw APIError("MISSING_EMAIL") }
       email = given.lowercased()
     case "PASSWORD_RESET":
       mode = "resetPassword"
       guard let given = call.filled("email") else { throw APIError("MISSING_EMAIL") }
       email = given.lowercased()
-      guard world[call.project].account(email: email) != nil else {
-        guard world[call.project].improvedEmailPrivacy else { throw APIError("EMAIL_NOT_FOUND") }
+      guard world[call.scope].account(email: email) != nil else {
+        guard world[call.scope].improvedEmailPrivacy else { throw APIError("EMAIL_NOT_FOUND") }
         return .json(answer(email))
       }
     case "VERIFY_EMAIL":
       mode = "verifyEmail"
-      email = try ownAddress(call, world[call.project], byAdministrator: returnsLink)
+      email = try ownAddress(call, world[call.scope], byAdministrator: returnsLink)
     case "VERIFY_AND_CHANGE_EMAIL":
       mode = "verifyAndChangeEmail"
-      email = try changingAddress(call, world[call.project], byAdministrator: returnsLink)
+      email = try changingAddress(call, world[call.scope], byAdministrator: returnsLink)
     default: throw .notImplemented(type)
     }
-    let record = world[call.project].issueCode(
+    let record = world[call.scope].issueCode(
       type, mode: mode, email: email,
       newEmail: type == "VERIFY_AND_CHANGE_EMAIL" ? call["newEmail"]?.lowercased() : nil,
       continueURL: call.filled("continueUrl"), origin: world.origin)

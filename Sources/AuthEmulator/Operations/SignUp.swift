@@ -9,7 +9,7 @@ enum SignUp {
         "accounts:signUp", legacy: "signupNewUser",
         fields: Shape.fields(
           texts: ["idToken", "email", "password", "displayName", "photoUrl", "localId", "phoneNumber"],
-          truths: ["emailVerified", "disabled"]),
+          truths: ["emailVerified", "disabled"], others: ["mfaInfo": .list(.record(SecondFactor.fields))]),
         firstField: "localId", handler: handle)
       operation.paths.append("/identitytoolkit.googleapis.com/v1/projects/{project}/accounts")
       return operation
@@ -24,19 +24,20 @@ enum SignUp {
     let session: Session
     var account: Account
     if call["idToken"] == nil, call["email"] == nil, call["password"] == nil {
-      account = Account(localID: world[call.project].freshID(), now: world.now)
+      guard world[call.scope].allowsAnonymous else { throw APIError("ADMIN_ONLY_OPERATION") }
+      account = Account(localID: world.freshID(), now: world.now)
       session = Session(provider: "anonymous")
     } else {
-      let credentials = try credentials(call, world[call.project])
-      account = try owner(call, world)
+      let credentials = try credentials(call, world[call.scope])
+      account = try owner(call, &world)
       account.setPassword(credentials.password, now: world.now)
       (account.email, account.emailVerified) = (credentials.email, false)
       account.lastLoginAt = String(world.now)
       session = Session(provider: "password")
     }
-    world[call.project].store(account)
+    world[call.scope].store(account)
     return .json(
-      answer(account).adding(try world[call.project].issueTokens(for: account.localID, session, now: world.now)))
+      answer(account).adding(try world[call.scope].issueTokens(for: account.localID, session, now: world.now)))
   }
 
   private static func credentials(
@@ -44,6 +45,7 @@ enum SignUp {
   ) throws(APIError) -> (email: String, password: String) {
     guard let email = call.filled("email")?.lowercased() else { throw APIError("MISSING_EMAIL") }
     guard let password = call.filled("password") else { throw APIError("MISSING_PASSWORD") }
+    guard project.allowsPassword else { throw APIError("OPERATION_NOT_ALLOWED") }
     try Check.email(email)
     if project.account(email: email) != nil { throw APIError("EMAIL_EXISTS") }
     try Check.password(password)
@@ -51,18 +53,18 @@ enum SignUp {
   }
 
   /// The account of the ID token, or a new one.
-  private static func owner(_ call: Call, _ world: World) throws(APIError) -> Account {
-    if let token = call["idToken"] { return try world[call.project].redeem(idToken: token).account }
-    var account = Account(localID: world[call.project].freshID(), now: world.now)
+  private static func owner(_ call: Call, _ world: inout World) throws(APIError) -> Account {
+    if let token = call["idToken"] { return try world[call.scope].redeem(idToken: token).account }
+    var account = Account(localID: world.freshID(), now: world.now)
     account.displayName = call["displayName"]
     return account
   }
 
   /// An administrator makes an account with any fields, and gets no tokens.
   private static func administrate(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
-    let project = world[call.project]
+    let project = world[call.scope]
     if let id = call.filled("localId"), project.account(id) != nil { throw APIError("DUPLICATE_LOCAL_ID") }
-    var account = Account(localID: call.filled("localId") ?? project.freshID(), now: world.now)
+    var account = Account(localID: call.filled("localId") ?? world.freshID(), now: world.now)
     if let email = call.filled("email")?.lowercased() {
       try Check.email(email)
       if project.account(email: email) != nil { throw APIError("EMAIL_EXISTS") }
@@ -80,7 +82,8 @@ enum SignUp {
     (account.displayName, account.photoURL) = (call["displayName"], call["photoUrl"])
     account.emailVerified = call.body["emailVerified"]?.bool ?? false
     if call.body["disabled"]?.bool == true { account.disabled = true }
-    world[call.project].store(account)
+    if let factors = call.body["mfaInfo"]?.array { account.factors = try SecondFactor.merged(factors) }
+    world[call.scope].store(account)
     return .json(answer(account))
   }
 

@@ -14,8 +14,8 @@ enum TokenRefresh {
     guard let grant = call.filled("grantType") else { throw APIError("MISSING_GRANT_TYPE") }
     guard grant == "refresh_token" else { throw APIError("INVALID_GRANT_TYPE") }
     guard let token = call.filled("refreshToken") else { throw APIError("MISSING_REFRESH_TOKEN") }
-    let (account, session) = try world[call.project].redeem(refreshToken: token)
-    let tokens = try world[call.project].issueTokens(for: account.localID, session, now: world.now)
+    let (account, session) = try world[call.scope].redeem(refreshToken: token)
+    let tokens = try world[call.scope].issueTokens(for: account.localID, session, now: world.now)
     return .json(
       .record([
         "id_token": tokens["idToken"], "access_token": tokens["idToken"], "expires_in": tokens["expiresIn"],

@@ -12,6 +12,7 @@ enum UpdateAccount {
         ], truths: ["emailVerified", "disableUser", "upgradeToFederatedLogin"],
         others: [
           "deleteAttribute": .list(.word(attributes)), "deleteProvider": .list(.text), "provider": .list(.text),
+          "deletePasskey": .list(.text), "mfa": .record(["enrollments": .list(.record(SecondFactor.fields))]),
           "linkProviderUserInfo": .record(
             Shape.fields(
               texts: [
@@ -33,30 +34,30 @@ enum UpdateAccount {
     if call.body["upgradeToFederatedLogin"]?.bool == true {
       throw .notImplemented("upgradeToFederatedLogin is not implemented yet.")
     }
-    let before = try subject(call, world[call.project])
+    let before = try subject(call, world[call.scope])
     var change = Change(account: before.account, provider: before.provider)
     if call.isPrivileged {
-      try change.administrate(call, world[call.project])
+      try change.administrate(call, world[call.scope])
     } else {
       if call["customAttributes"] != nil { throw APIError("INSUFFICIENT_PERMISSION") }
       if call.body["disableUser"] != nil { throw APIError("OPERATION_NOT_ALLOWED") }
     }
-    try change.email(call, world[call.project])
+    try change.email(call, world[call.scope])
     try change.password(call, now: world.now)
     change.profile(call)
     try change.removals(call)
     try change.link(call)
     if change.endsTokens { change.account.validSince = world.nowSeconds }
-    world[call.project].store(change.account)
+    world[call.scope].store(change.account)
     if let address = change.recovery {
-      _ = world[call.project].issueCode(
+      _ = world[call.scope].issueCode(
         "RECOVER_EMAIL", mode: "recoverEmail", email: address, continueURL: nil, origin: world.origin)
     }
-    guard let stored = world[call.project].account(change.account.localID) else { throw APIError("USER_NOT_FOUND") }
+    guard let stored = world[call.scope].account(change.account.localID) else { throw APIError("USER_NOT_FOUND") }
     var answer = answer(stored, newEmail: change.newEmail)
     if change.endsTokens, let provider = change.provider {
       answer = answer.adding(
-        try world[call.project].issueTokens(for: stored.localID, Session(provider: provider), now: world.now))
+        try world[call.scope].issueTokens(for: stored.localID, Session(provider: provider), now: world.now))
     }
     return .json(answer)
   }
@@ -144,6 +145,9 @@ private struct Change {
       default: account.unlink(provider)
       }
     }
+    for passkey in (call.body["deletePasskey"]?.array ?? []).compactMap(\.string) {
+      account.passkeys?.removeAll { $0.credentialID == passkey }
+    }
   }
 
   mutating func link(_ call: Call) throws(APIError) {
@@ -170,6 +174,7 @@ private struct Change {
       try CustomClaims.check(attributes)
       account.customAttributes = attributes
     }
+    if let mfa = call.body["mfa"] { account.factors = try mfa["enrollments"]?.array.map(SecondFactor.replaced) }
     if let time = call["validSince"] { account.validSince = time }
     if let time = call["createdAt"] { account.createdAt = time }
     if let time = call["lastLoginAt"] { account.lastLoginAt = time }

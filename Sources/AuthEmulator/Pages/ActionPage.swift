@@ -3,7 +3,11 @@ import AuthCore
 /// `GET /emulator/action`: what the link of a mail leads to.
 enum ActionPage {
   static let operations: [Operation] = [
-    Operation(name: "action", method: "GET", paths: ["/emulator/action"], access: .anybody, handler: handle)
+    Operation(name: "action", method: "GET", paths: ["/emulator/action"], access: .anybody) {
+      (call, world) throws(APIError) in
+      let tenant = call.request.parameter("tenantId").flatMap { $0.isEmpty ? nil : $0 }
+      return try handle(call.within(tenant: tenant), &world)
+    }
   ]
 
   private static let placeholder = "NEW_PASSWORD_HERE"
@@ -18,7 +22,7 @@ enum ActionPage {
         "missing oobCode query parameter",
         "Please modify the URL to specify an oobCode, such as ...&oobCode=YOUR_OOB_CODE")
     }
-    let record = world[call.project].oobCode(code)
+    let record = world[call.scope].oobCode(code)
     switch call.request.parameter("mode") {
     case "signIn": return signIn(call)
     case "resetPassword": return try resetPassword(call, record, &world)
@@ -68,7 +72,7 @@ enum ActionPage {
         "The string '\(placeholder)' is just a placeholder.",
         more: ["instructions2": "Please change the URL to specify a new password instead.", "urlTemplate": template])
     }
-    try ResetPassword.apply(record, password, &world[call.project], now: world.now)
+    try ResetPassword.apply(record, password, &world[call.scope], now: world.now)
     return done(call, ["success": "The password has been successfully updated.", "email": .string(record.email)])
   }
 
@@ -79,7 +83,7 @@ enum ActionPage {
     guard let record, record.requestType == type else { return used(action, advice) }
     let address: JSONValue
     do throws(APIError) {
-      _ = try ActionCode.apply(record, &world[call.project])
+      _ = try ActionCode.apply(record, &world[call.scope])
       address = record.newEmail.map { ["newEmail": .string($0)] } ?? ["email": .string(record.email)]
     } catch  where error.message == "INVALID_OOB_CODE" {
       return used(action, advice)
@@ -96,7 +100,7 @@ enum ActionPage {
         "Requested mode does not match the OOB code provided.",
         "If you're trying to test the reverting email flow, try changing the email again to generate a new link.")
     }
-    _ = try ActionCode.apply(record, &world[call.project])
+    _ = try ActionCode.apply(record, &world[call.scope])
     return done(call, ["success": "The email has been successfully reset.", "email": .string(record.email)])
   }
 

@@ -20,6 +20,14 @@ struct ProviderInfo: Sendable, Equatable {
   }
 }
 
+/// A passkey, as far as the emulator keeps it.
+struct Passkey: Sendable, Equatable {
+  let credentialID: String
+  let name: String?
+
+  var json: JSONValue { .record(["credentialId": .string(credentialID), "name": name.json]) }
+}
+
 /// A user of a project. What an account never had is nil and left out of answers.
 struct Account: Sendable {
   let localID: String
@@ -45,6 +53,10 @@ struct Account: Sendable {
   var customAuth: Bool?
   /// JSON text of an object.
   var customAttributes: String?
+  var tenantID: String?
+  /// Nil until the account has had one; likewise passkeys.
+  var factors: [SecondFactor]?
+  var passkeys: [Passkey]?
 
   init(localID: String, now: Int64) {
     self.localID = localID
@@ -62,6 +74,8 @@ struct Account: Sendable {
       "passwordUpdatedAt": passwordUpdatedAt.map(JSONValue.integer), "validSince": validSince.json,
       "createdAt": .string(createdAt), "lastLoginAt": lastLoginAt.json, "lastRefreshAt": lastRefreshAt.json,
       "disabled": disabled.json, "customAuth": customAuth.json, "customAttributes": customAttributes.json,
+      "tenantId": tenantID.json, "mfaInfo": factors.map { .array($0.map(\.json)) },
+      "passkeyInfo": passkeys.map { .array($0.map(\.json)) },
     ])
   }
 

@@ -8,7 +8,14 @@ struct Call: Sendable {
   let body: JSONValue
   /// `Authorization: Bearer owner` and the like: the caller administers the project.
   let isPrivileged: Bool
-  let project: String
+  let scope: Scope
+
+  /// The call as one of a tenant.
+  func within(tenant: String?) -> Call {
+    Call(
+      request: request, captures: captures, body: body, isPrivileged: isPrivileged,
+      scope: Scope(project: scope.project, tenant: tenant))
+  }
 
   /// A text of the body; nil where it's absent.
   subscript(_ field: String) -> String? { body[field]?.string }
@@ -45,10 +52,12 @@ struct Operation: Sendable {
   var body: Body = .none
   /// The field whose absence shows when the request has no body at all.
   var firstField = "idToken"
+  /// Whether a tenant whose authentication is off refuses it.
+  var needsEnabledTenant = false
   let handler: Handler
 
-  /// A call of the Identity Toolkit: `accounts:signUp`, also below a project (`projects/{project}/accounts:signUp`), and
-  /// under its name of the old service (identity-toolkit 1.2).
+  /// A call of the Identity Toolkit: `accounts:signUp`, also below a project and a tenant
+  /// (`projects/{project}/accounts:signUp`), and under its name of the old service (identity-toolkit 1.2).
   static func toolkit(
     _ path: String, version: String = "v1", legacy: String? = nil, fields: [String: Shape],
     firstField: String = "idToken",
@@ -56,10 +65,11 @@ struct Operation: Sendable {
   ) -> Operation {
     let base = "/identitytoolkit.googleapis.com/\(version)/"
     let old = legacy.map { "/www.googleapis.com/identitytoolkit/v3/relyingparty/\($0)" }
+    let below = ["projects/{project}/", "projects/{project}/tenants/{tenant}/"].map { base + $0 + path }
     return Operation(
-      name: path, paths: [base + path, base + "projects/{project}/" + path] + (old.map { [$0] } ?? []),
+      name: path, paths: [base + path] + below + (old.map { [$0] } ?? []),
       body: .json(fields.merging(["targetProjectId": .text, "tenantId": .text]) { $1 }), firstField: firstField,
-      handler: handler)
+      needsEnabledTenant: true, handler: handler)
   }
 
   /// What the placeholders stand for if one of the paths fits; nil if none does.

@@ -28,9 +28,11 @@ struct SMSRecord: Sendable {
   }
 }
 
-/// A project: its accounts, the codes on their way, its settings.
+/// A project, or a tenant of it: its accounts, the codes on their way, its settings.
 struct Project: Sendable {
   let id: String
+  /// Nil for the project itself.
+  var tenant: Tenant?
   /// In the order they were made.
   private(set) var accounts: [Account] = []
   private(set) var oobCodes: [OobRecord] = []
@@ -40,10 +42,31 @@ struct Project: Sendable {
   var allowDuplicateEmails = false
   var improvedEmailPrivacy = false
 
-  init(id: String) { self.id = id }
+  /// What blocks sign-ins, as it was given. The emulator calls none of it.
+  var blockingFunctions: JSONValue = [:]
+  /// Settings of the sign-in that have no effect.
+  var otherSignIn: JSONValue = [:]
+  /// Where the links of mails lead instead of the emulator's own action page: a project's custom action URL. The recorded
+  /// service has none. It's how links other than for sign-in reach an app's page unspent.
+  var actionURL: String?
+  /// Whether second factors by authenticator app are on; the recorded service knows none.
+  var hasTOTP = false
+  var enrollments: [TOTP.Enrollment] = []
+
+  init(id: String, tenant: Tenant? = nil) { (self.id, self.tenant) = (id, tenant) }
+
+  // A project has everything on that can be switched off for a tenant.
+  var allowsPassword: Bool { tenant?.allowsPassword ?? true }
+  var allowsEmailLink: Bool { tenant?.allowsEmailLink ?? true }
+  var allowsAnonymous: Bool { tenant?.allowsAnonymous ?? true }
+  var hasFactors: Bool { tenant?.hasFactors ?? true }
+  var hasSMSFactors: Bool { hasFactors && tenant?.factorProviders.contains("PHONE_SMS") ?? true }
 
   func account(_ localID: String) -> Account? { accounts.first { $0.localID == localID } }
   func account(email: String) -> Account? { accounts.first { $0.email == email.lowercased() } }
+  func account(passkey: String) -> Account? {
+    accounts.first { $0.passkeys?.contains { $0.credentialID == passkey } == true }
+  }
   func account(phoneNumber: String) -> Account? { accounts.first { $0.phoneNumber == phoneNumber } }
   func account(provider: String, rawID: String) -> Account? {
     accounts.first { $0.providers?.contains { $0.providerID == provider && $0.rawID == rawID } == true }
@@ -57,16 +80,10 @@ struct Project: Sendable {
     }
   }
 
-  /// An id that no account has.
-  func freshID() -> String {
-    var id = RandomText.letters(28)
-    while account(id) != nil { id = RandomText.letters(28) }
-    return id
-  }
-
   /// Adds an account, or replaces the one with its id.
   mutating func store(_ account: Account) {
     var account = account
+    account.tenantID = tenant?.id
     account.refreshOwnProviders()
     if let index = accounts.firstIndex(where: { $0.localID == account.localID }) {
       accounts[index] = account
@@ -78,6 +95,22 @@ struct Project: Sendable {
   mutating func delete(_ localID: String) { accounts.removeAll { $0.localID == localID } }
   mutating func deleteAllAccounts() { accounts = [] }
 
+  /// Sends a code to a number and gives the session it belongs to.
+  mutating func sendSMS(to number: String) -> String {
+    let record = SMSRecord(code: RandomText.digits(6), phoneNumber: number, sessionInfo: RandomText.urlLetters(226))
+    smsCodes.append(record)
+    return record.sessionInfo
+  }
+
+  /// The number that a code of a text message proves; the code is spent by that.
+  mutating func redeemSMS(session: String?, code: String?) throws(APIError) -> String {
+    guard let index = smsCodes.firstIndex(where: { $0.sessionInfo == session }) else {
+      throw APIError("INVALID_SESSION_INFO")
+    }
+    guard smsCodes[index].code == code else { throw APIError("INVALID_CODE") }
+    return smsCodes.remove(at: index).phoneNumber
+  }
+
   func oobCode(_ code: String) -> OobRecord? { oobCodes.first { $0.code == code } }
   mutating func spend(_ code: OobRecord) { oobCodes.removeAll { $0.code == code.code } }
 
@@ -86,8 +119,10 @@ struct Project: Sendable {
     _ requestType: String, mode: String, email: String, newEmail: String? = nil, continueURL: String?, origin: String
   ) -> OobRecord {
     let code = RandomText.urlLetters(54)
-    var link = "\(origin)/emulator/action?mode=\(mode)&lang=en&oobCode=\(code)&apiKey=fake-api-key"
+    let page = actionURL ?? "\(origin)/emulator/action"
+    var link = page + (page.contains("?") ? "&" : "?") + "mode=\(mode)&lang=en&oobCode=\(code)&apiKey=fake-api-key"
     if let continueURL { link += "&continueUrl=\(URLText.encodeComponent(continueURL))" }
+    if let tenant { link += "&tenantId=\(tenant.id)" }
     let record = OobRecord(code: code, requestType: requestType, email: email, newEmail: newEmail, link: link)
     oobCodes.append(record)
     return record

@@ -29,10 +29,31 @@ struct Router: Sendable {
     if target != nil, !isPrivileged, operation.access == .keyOrBearer {
       throw APIError("INSUFFICIENT_PERMISSION : Only authenticated requests can specify target_project_id.")
     }
-    let call = Call(
-      request: request, captures: captures, body: body, isPrivileged: isPrivileged, project: target ?? world.mainProject
-    )
+    let scope = Scope(project: target ?? world.mainProject, tenant: try tenant(captures["tenant"], body))
+    if scope.tenant != nil, world.projects[scope] == nil { world[scope] = world[scope] }
+    if operation.needsEnabledTenant, world[scope].tenant?.isDisabled == true { throw APIError("PROJECT_DISABLED") }
+    let call = Call(request: request, captures: captures, body: body, isPrivileged: isPrivileged, scope: scope)
     return try operation.handler(call, &world)
+  }
+
+  /// The tenant that path, body and tokens agree on.
+  private func tenant(_ named: String?, _ body: JSONValue) throws(APIError) -> String? {
+    let mismatch = APIError("TENANT_ID_MISMATCH")
+    let inBody = body["tenantId"]?.string
+    if let named, let inBody, named != inBody { throw mismatch }
+    var tenant = named ?? inBody
+    if let claims = body["idToken"]?.string.flatMap(JWT.claims) {
+      let own = try JWT.firebase(claims)["tenant"]?.string
+      if let own, let tenant, own != tenant { throw mismatch }
+      tenant = tenant ?? own
+    }
+    if let own = body["refreshToken"]?.string.flatMap(RefreshToken.content)?["tenantId"]?.string {
+      if let tenant, own != tenant {
+        throw APIError("TENANT_ID_MISMATCH: ((Refresh token tenant ID does not match target tenant ID.))")
+      }
+      tenant = tenant ?? own
+    }
+    return tenant
   }
 
   /// True for the project's owner.

@@ -7,6 +7,14 @@ struct Session: Sendable {
   var extraClaims: [String: JSONValue] = [:]
   /// Attributes of a SAML assertion.
   var attributes: JSONValue?
+  /// The second factor it was started with.
+  var factor: Factor?
+
+  struct Factor: Sendable, Equatable {
+    let id: String
+    /// `phone` or `totp`.
+    let kind: String
+  }
 }
 
 extension Project {
@@ -34,13 +42,14 @@ extension Project {
       "user_id": .string(account.localID),
       "firebase": .record([
         "identities": identities(account), "sign_in_provider": .string(session.provider),
-        "sign_in_attributes": session.attributes,
+        "sign_in_attributes": session.attributes, "second_factor_identifier": (session.factor?.id).json,
+        "sign_in_second_factor": (session.factor?.kind).json, "tenant": (tenant?.id).json,
       ]),
       "iat": .integer(now / 1000), "exp": .integer(now / 1000 + 3600), "aud": .string(id),
       "iss": .string("https://securetoken.google.com/\(id)"), "sub": .string(account.localID),
     ])
     let payload = JSONValue.object(custom.merging(session.extraClaims) { $1 }).adding(claims)
-    return Base64.encodeURL(#"{"alg":"none","typ":"JWT"}"#) + "." + Base64.encodeURL(payload.text) + "."
+    return JWT.unsigned(payload)
   }
 
   private func identities(_ account: Account) -> JSONValue {
@@ -54,31 +63,34 @@ extension Project {
   }
 
   private func refreshToken(_ account: Account, _ session: Session) -> String {
-    let content: JSONValue = [
-      "_AuthEmulatorRefreshToken": "DO NOT MODIFY", "localId": .string(account.localID),
+    let content: JSONValue = .record([
+      RefreshToken.mark: "DO NOT MODIFY", "localId": .string(account.localID),
       "provider": .string(session.provider), "extraClaims": .object(session.extraClaims), "projectId": .string(id),
-    ]
+      "tenantId": (tenant?.id).json,
+      "secondFactor": session.factor.map { ["identifier": .string($0.id), "provider": .string($0.kind)] },
+    ])
     return Base64.encode(content.text)
   }
 
   /// The account and the session that a refresh token stands for.
   func redeem(refreshToken: String) throws(APIError) -> (account: Account, session: Session) {
-    guard let bytes = Base64.decode(refreshToken), let content = try? JSONText.parse(bytes),
-      content["_AuthEmulatorRefreshToken"] != nil, content["projectId"]?.string == id,
+    guard let content = RefreshToken.content(refreshToken), content["projectId"]?.string == id,
       let localID = content["localId"]?.string, let provider = content["provider"]?.string,
       let account = account(localID)
     else { throw APIError("INVALID_REFRESH_TOKEN") }
     if account.disabled == true { throw APIError("USER_DISABLED") }
-    return (account, Session(provider: provider, extraClaims: content["extraClaims"]?.object ?? [:]))
+    var session = Session(provider: provider, extraClaims: content["extraClaims"]?.object ?? [:])
+    if let factor = content["secondFactor"], let id = factor["identifier"]?.string {
+      session.factor = Session.Factor(id: id, kind: factor["provider"]?.string ?? "phone")
+    }
+    return (account, session)
   }
 
   /// The account and the session of an ID token. The signature isn't looked at, nor is the end of its life: what ends a
   /// token is the account's `validSince`.
   func redeem(idToken: String) throws(APIError) -> (account: Account, session: Session) {
     guard let claims = JWT.claims(idToken) else { throw APIError("INVALID_ID_TOKEN") }
-    guard let firebase = claims["firebase"] else {
-      throw .unhandled("Cannot read properties of undefined (reading 'tenant')", reason: "TypeError")
-    }
+    let firebase = try JWT.firebase(claims)
     guard let account = claims["user_id"]?.string.flatMap(account(_:)) else { throw APIError("USER_NOT_FOUND") }
     let issued = claims["iat"]?.integer ?? 0
     if let validSince = account.validSince.flatMap({ Int64($0) }), issued < validSince {
@@ -91,11 +103,36 @@ extension Project {
 
 /// JSON Web Tokens as far as the emulator reads them: nothing is verified.
 enum JWT {
+  static func unsigned(_ payload: JSONValue) -> String {
+    Base64.encodeURL(#"{"alg":"none","typ":"JWT"}"#) + "." + Base64.encodeURL(payload.text) + "."
+  }
+
   static func claims(_ token: String) -> JSONValue? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64.decode(parts[0]), let payload = Base64.decode(parts[1]),
       (try? JSONText.parse(header))?.object != nil, let claims = try? JSONText.parse(payload), claims.object != nil
     else { return nil }
     return claims
+  }
+
+  /// The claim that Firebase's tokens have; the recorded service fails without it.
+  static func firebase(_ claims: JSONValue) throws(APIError) -> JSONValue {
+    guard let firebase = claims["firebase"] else {
+      throw .unhandled("Cannot read properties of undefined (reading 'tenant')", reason: "TypeError")
+    }
+    return firebase
+  }
+}
+
+/// Refresh tokens: base64 of JSON.
+enum RefreshToken {
+  static let mark = "_AuthEmulatorRefreshToken"
+
+  /// Nil for anything else.
+  static func content(_ token: String) -> JSONValue? {
+    guard let bytes = Base64.decode(token), let content = try? JSONText.parse(bytes), content[mark] != nil else {
+      return nil
+    }
+    return content
   }
 }

@@ -1,6 +1,12 @@
 import AuthCore
 import Glibc
 
+/// Where accounts live: a project, or a tenant of it.
+struct Scope: Sendable, Hashable {
+  var project: String
+  var tenant: String?
+}
+
 /// Everything the emulator remembers.
 struct World: Sendable {
   /// What time it is for the emulator.
@@ -15,8 +21,10 @@ struct World: Sendable {
   var origin = ""
   /// Schemes of the apps that the continue page may open.
   let schemes: [String]
-  var projects: [String: Project] = [:]
+  var projects: [Scope: Project] = [:]
   var clock = Clock.system
+  /// The ids that the next accounts and tenants get, before random ones.
+  var nextIDs: [String] = []
   /// Seconds the clock is wrong by during the present request; a fault.
   var clockOffset: Int64 = 0
 
@@ -39,9 +47,18 @@ struct World: Sendable {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  subscript(_ project: String) -> Project {
-    get { projects[project] ?? Project(id: project) }
-    set { projects[project] = newValue }
+  /// A tenant that nobody made has everything on, as in the recorded service.
+  subscript(_ scope: Scope) -> Project {
+    get { projects[scope] ?? Project(id: scope.project, tenant: scope.tenant.map { .open($0) }) }
+    set { projects[scope] = newValue }
+  }
+
+  /// An id for an account or a tenant.
+  mutating func freshID() -> String { nextIDs.isEmpty ? RandomText.letters(28) : nextIDs.removeFirst() }
+
+  /// The tenants of a project, in the order of their ids.
+  func tenants(of project: String) -> [Tenant] {
+    projects.filter { $0.key.project == project }.compactMap(\.value.tenant).sorted { $0.id < $1.id }
   }
 }
 

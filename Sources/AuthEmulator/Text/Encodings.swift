@@ -130,5 +130,6 @@ enum RandomText {
 
   static func letters(_ count: Int) -> String { String((0..<count).map { _ in letters.randomElement() ?? "A" }) }
   static func urlLetters(_ count: Int) -> String { String((0..<count).map { _ in urlLetters.randomElement() ?? "A" }) }
+  static func base32(_ count: Int) -> String { String((0..<count).map { _ in Base32.letters.randomElement() ?? "A" }) }
   static func digits(_ count: Int) -> String { String((0..<count).map { _ in "0123456789".randomElement() ?? "0" }) }
 }
