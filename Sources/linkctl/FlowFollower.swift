@@ -76,9 +76,12 @@ final class FlowFollower {
     lastSequence = report.sequence
     output.json ? output.object(report.members()) : output.note(report.sentence(locale: locale))
     if report.stage.isEnd { return end(report, report.exitCode()) }
-    // Temporary trouble leaves the flow waiting; whoever called decides about trying again.
-    if let name = report.errorName, Failure.exitCode(name) == 75, !Prompt.canAsk || report.stage == .waitingForLink {
-      return end(report, 75)
+    // What went wrong leaves the flow waiting; whoever called decides about trying again.
+    if let name = report.errorName {
+      let code = Failure.exitCode(name)
+      if report.stage == .waitingForLink || code == 75 && report.needsAnswer && !Prompt.canAsk {
+        return end(report, code)
+      }
     }
     // Somebody else, or another command, signs in again; the flow goes on by itself then.
     if report.stage == .reauthenticationRequired, !Prompt.canAsk { return end(report, 4) }

@@ -42,7 +42,7 @@ struct FlowReport: Sendable {
 
   /// What a person reads, in the language of `locale`.
   func sentence(locale: String?) -> String {
-    if let message, stage != .exchanging { return message }
+    if let message { return message }
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
     let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }

@@ -98,6 +98,7 @@ extension FlowCoordinator {
         let user = try await self.services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
         self.feed(flow.id, .lookedUp(user))
       } catch {
+        self.log(error, flow.id)
         self.feed(flow.id, .lookUpFailed(error))
       }
     }
@@ -139,8 +140,15 @@ extension FlowCoordinator {
   private func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent) {
     Task.onLoop {
       guard let keeper = self.keeper(flow.key) else { return }
-      self.feed(flow.id, await body(keeper))
+      let event = await body(keeper)
+      if let failure = event.failure { self.log(failure, flow.id) }
+      self.feed(flow.id, event)
     }
+  }
+
+  private func log(_ failure: AuthFailure, _ id: FlowID) {
+    services.log.warning(
+      "request failed", ["flow": id, "error": failure.error.rawValue, "code": failure.serverCode ?? "-"])
   }
 
   /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
@@ -151,6 +159,21 @@ extension FlowCoordinator {
       services.log.error("an answer can't be kept yet", ["flow": id, "error": error.error.rawValue])
       guard error.isTransient || error.error == .internal else { return }
       EventLoop.shared.after(.seconds(2)) { [weak self] in self?.feed(id, event) }
+    }
+  }
+}
+
+extension FlowEvent {
+  /// Why a request failed.
+  fileprivate var failure: AuthFailure? {
+    switch self {
+    case .mailFailed(let failure), .exchangeFailed(let failure), .codeCheckFailed(let failure),
+      .lookUpFailed(let failure):
+      failure
+    case .started, .alreadySignedIn, .linkOpened, .emailProvided, .passwordProvided, .confirmed, .resendRequested,
+      .cancelRequested, .mailSent, .exchanged, .codeChecked, .performed, .lookedUp, .reauthenticated, .overdue,
+      .restored:
+      nil
     }
   }
 }
