@@ -51,9 +51,11 @@ struct ErrorTableTests {
         try await call.drive(message, number: number, world), name: "Internal", exit: 1, "\(call) \(message)")
     }
     #expect(!world.log.contains(Self.raw))
-    // The text promises that the log says more. Where a flow made the call, it names the flow and not yet the code.
+    // The text says that the log knows more. Flows didn't tell it while there were only the first of them.
     withKnownIssue(isIntermittent: true) {
       #expect(world.log.contains("NOBODY_KNOWS_IT"), "\(call)")
+    } when: {
+      ServerCall.built.count < ServerCall.allCases.count
     }
   }
 
