@@ -86,6 +86,6 @@ extension Texts {
       + "again.",
     "error.storage-unreadable": "The stored sessions can't be read. Sign in again; the damaged file has been kept.",
     "error.storage-too-new": "The stored sessions were written by a newer linkd. Update linkd.",
-    "error.internal": "Something went wrong inside linkd. Try again; the log says more.",
+    "error.internal": "Something unexpected went wrong. Try again; the log says more.",
   ]
 }

@@ -17,6 +17,7 @@ struct Replay {
   private let transcript: Transcript
   private let emulator: AuthEmulator
   private let probe: HTTPProbe
+  private let functions: Functions
   /// When each exchange was recorded, in seconds, as far as its answer tells.
   private let times: [Int64?]
   /// Recorded and actual bodies by the name of their exchange.
@@ -26,7 +27,10 @@ struct Replay {
 
   static func run(_ transcript: Transcript) throws -> [Outcome] {
     var replay = try Replay(transcript)
-    defer { replay.emulator.stop() }
+    defer {
+      replay.emulator.stop()
+      replay.functions.stop()
+    }
     return try transcript.exchanges.indices.map { index in
       let exchange = transcript.exchanges[index]
       replay.emulator.setClock(replay.time(at: index))
@@ -40,6 +44,7 @@ struct Replay {
     times = transcript.exchanges.map { Self.time($0.response.body) }
     emulator = try AuthEmulator.start(project: "demo-project")
     probe = HTTPProbe(port: emulator.port)
+    functions = try Functions()
   }
 
   /// When the exchange was recorded, as its tokens or those of the next one tell: tokens die by the second.
@@ -61,8 +66,14 @@ struct Replay {
   }
 
   private mutating func perform(_ exchange: Transcript.Exchange) throws -> [String] {
+    functions.begin(exchange.name)
+    // Nobody listens at port 1.
+    let origin = exchange.name == "function not reachable" ? "http://127.0.0.1:1" : functions.origin
+    if origin != functions.origin { try moveFunctions(to: origin) }
     var path = exchange.request.path
-    var body = exchange.request.body.map { value in value.mapTexts { forged($0) } }
+    var body = exchange.request.body.map { value in
+      value.mapTexts { forged($0).replacing(Functions.recordedOrigin, with: origin) }
+    }
     for reference in exchange.references ?? [] {
       guard let source = answers[reference.from], let recorded = source.recorded[pointer: reference.pointer]?.string,
         let actual = source.actual[pointer: reference.pointer]?.string
@@ -77,10 +88,21 @@ struct Replay {
     }
     let text: String? = if case .string(let text)? = body { text } else { body?.text }
     let answer = try probe.request(exchange.request.method, path, headers: exchange.request.headers, body: text)
-    return compare(answer, exchange)
+    return compare(answer, exchange, functionsAt: origin)
   }
 
-  private mutating func compare(_ answer: HTTPAnswer, _ exchange: Transcript.Exchange) -> [String] {
+  private func moveFunctions(to origin: String) throws {
+    let body: JSONValue = [
+      "blockingFunctions": ["triggers": ["beforeCreate": ["functionUri": .string("\(origin)/create")]]]
+    ]
+    _ = try probe.request(
+      "PATCH", "/identitytoolkit.googleapis.com/v2/projects/demo-project/config?updateMask=blockingFunctions",
+      headers: ["Authorization": "Bearer owner", "Content-Type": "application/json"], body: body.text)
+  }
+
+  private mutating func compare(
+    _ answer: HTTPAnswer, _ exchange: Transcript.Exchange, functionsAt origin: String
+  ) -> [String] {
     var comparison = Comparison(variable: transcript.variableFields)
     comparison.compare(
       .integer(Int64(answer.status)), with: .integer(Int64(exchange.response.status)), at: "status", key: "")
@@ -92,10 +114,11 @@ struct Replay {
       comparison.compare(have.map { .string($0) }, with: .string(want), at: "header \(name)", key: name)
     }
     let isJSON = answer.headers["content-type"]?.hasPrefix("application/json") == true
-    let body: JSONValue? =
+    var body: JSONValue? =
       isJSON
       ? try? JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
       : answer.body.isEmpty ? nil : .string(answer.text)
+    body = body?.mapTexts { $0.replacing(origin, with: Functions.recordedOrigin) }
     comparison.compare(body, with: exchange.response.body)
     if let body, let recorded = exchange.response.body {
       answers[exchange.name] = (recorded, body)

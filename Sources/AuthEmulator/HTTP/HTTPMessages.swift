@@ -49,6 +49,8 @@ struct Reply: Sendable {
   var headers: [(name: String, value: String)]
   var body: [UInt8]
   var delivery = Delivery.whole
+  /// It's no answer yet: this has to be asked first.
+  var waitsFor: FunctionCall?
 
   init(status: Int, type: String?, body: String, headers: [(name: String, value: String)] = []) {
     self.status = status

@@ -29,6 +29,9 @@ enum EmailLinkSignIn {
     var account = linking ?? existing ?? Account(localID: world.freshID(), now: world.now)
     (account.email, account.emailVerified, account.emailLinkSignin) = (email, true, true)
     account.lastLoginAt = String(world.now)
+    if linking == nil, existing == nil {
+      _ = try world.ask(.beforeCreate, about: &account, provider: "emailLink", call.scope)
+    }
     world[call.scope].store(account)
     let answer: JSONValue = [
       "kind": "identitytoolkit#EmailLinkSigninResponse", "email": .string(email), "localId": .string(account.localID),
@@ -37,7 +40,7 @@ enum EmailLinkSignIn {
     let session = Session(provider: "password")
     let end =
       linking == nil
-      ? try world[call.scope].finishSignIn(account, session, now: world.now)
+      ? try world.finishSignIn(account, session, call.scope)
       : try world[call.scope].issueTokens(for: account.localID, session, now: world.now)
     return .json(answer.adding(end))
   }

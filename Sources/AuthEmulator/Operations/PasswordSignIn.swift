@@ -30,7 +30,7 @@ enum PasswordSignIn {
       "email": .string(email),
     ]
     let session = Session(provider: "password")
-    return .json(answer.adding(try world[call.scope].finishSignIn(account, session, now: world.now)))
+    return .json(answer.adding(try world.finishSignIn(account, session, call.scope)))
   }
 
   private static func check(_ email: String, _ password: String, _ project: Project) throws(APIError) -> Account {

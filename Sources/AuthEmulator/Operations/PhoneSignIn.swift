@@ -43,13 +43,20 @@ enum PhoneSignIn {
     if linking == nil, existing?.disabled == true { throw APIError("USER_DISABLED") }
     var account = linking ?? existing ?? Account(localID: world.freshID(), now: world.now)
     (account.phoneNumber, account.lastLoginAt) = (number, String(world.now))
+    if linking == nil, existing == nil {
+      _ = try world.ask(.beforeCreate, about: &account, provider: "phone", call.scope)
+    }
     world[call.scope].store(account)
     let answer: JSONValue = [
       "isNewUser": .bool(linking == nil && existing == nil), "phoneNumber": .string(number),
       "localId": .string(account.localID),
     ]
     let session = Session(provider: "phone")
-    return .json(answer.adding(try world[call.scope].issueTokens(for: account.localID, session, now: world.now)))
+    let tokens =
+      linking == nil
+      ? try world.admit(account, session, call.scope)
+      : try world[call.scope].issueTokens(for: account.localID, session, now: world.now)
+    return .json(answer.adding(tokens))
   }
 
   /// The number that the caller has shown to be his, by a code or by a proof from an earlier conflict.

@@ -42,11 +42,14 @@ enum ProviderSignIn {
       if outcome.account.disabled == true { throw APIError("USER_DISABLED") }
     }
     outcome.account.lastLoginAt = String(world.now)
+    if outcome.isNewUser {
+      _ = try world.ask(.beforeCreate, about: &outcome.account, provider: credential.providerID, call.scope)
+    }
     world[call.scope].store(outcome.account)
     let session = Session(provider: credential.providerID, attributes: credential.attributes)
     let end =
       call["idToken"] == nil
-      ? try world[call.scope].finishSignIn(outcome.account, session, now: world.now)
+      ? try world.finishSignIn(outcome.account, session, call.scope)
       : try world[call.scope].issueTokens(for: outcome.account.localID, session, now: world.now)
     let tenant: JSONValue = .record(["tenantId": call.scope.tenant.json])
     return .json(answer(credential, outcome).adding(tenant).adding(end))

@@ -48,8 +48,7 @@ enum SecondFactorSignIn {
     world[call.scope].store(account)
     var session = Session(provider: provider)
     session.factor = Session.Factor(id: factor.id, kind: factor.kind)
-    let tokens = try world[call.scope].issueTokens(for: account.localID, session, now: world.now)
-    return .json(tokens.without("expiresIn"))
+    return .json(try world.admit(account, session, call.scope).without("expiresIn"))
   }
 
   private static func proven(_ call: Call, _ account: Account, _ world: inout World) throws(APIError) -> SecondFactor {

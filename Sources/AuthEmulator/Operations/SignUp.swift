@@ -21,23 +21,35 @@ enum SignUp {
       throw APIError("UNEXPECTED_PARAMETER : User ID")
     }
     if call.isPrivileged, call["idToken"] == nil { return try administrate(call, &world) }
-    let session: Session
-    var account: Account
-    if call["idToken"] == nil, call["email"] == nil, call["password"] == nil {
-      guard world[call.scope].allowsAnonymous else { throw APIError("ADMIN_ONLY_OPERATION") }
-      account = Account(localID: world.freshID(), now: world.now)
-      session = Session(provider: "anonymous")
-    } else {
-      let credentials = try credentials(call, world[call.scope])
-      account = try owner(call, &world)
-      account.setPassword(credentials.password, now: world.now)
-      (account.email, account.emailVerified) = (credentials.email, false)
-      account.lastLoginAt = String(world.now)
-      session = Session(provider: "password")
+    guard call["idToken"] == nil, call["email"] == nil, call["password"] == nil else {
+      return try withPassword(call, &world)
     }
+    guard world[call.scope].allowsAnonymous else { throw APIError("ADMIN_ONLY_OPERATION") }
+    let account = Account(localID: world.freshID(), now: world.now)
+    return .json(try end(account, Session(provider: "anonymous"), call, &world))
+  }
+
+  private static func withPassword(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    let credentials = try credentials(call, world[call.scope])
+    var account = try owner(call, &world)
+    account.setPassword(credentials.password, now: world.now)
+    (account.email, account.emailVerified) = (credentials.email, false)
+    account.lastLoginAt = String(world.now)
+    let session = Session(provider: "password")
+    guard call["idToken"] == nil else { return .json(try end(account, session, call, &world)) }
+    // Functions have a say about new accounts, not about guests and what they become.
+    _ = try world.ask(.beforeCreate, about: &account, provider: "password", call.scope)
     world[call.scope].store(account)
-    return .json(
-      answer(account).adding(try world[call.scope].issueTokens(for: account.localID, session, now: world.now)))
+    let tokens = try world.admit(account, session, call.scope)
+    return .json(answer(world[call.scope].account(account.localID) ?? account).adding(tokens))
+  }
+
+  private static func end(
+    _ account: Account, _ session: Session, _ call: Call, _ world: inout World
+  ) throws(APIError) -> JSONValue {
+    world[call.scope].store(account)
+    return answer(account).adding(
+      try world[call.scope].issueTokens(for: account.localID, session, now: world.now))
   }
 
   private static func credentials(

@@ -12,6 +12,8 @@ struct APIError: Error {
   /// The word beside the code. Errors of the application have none.
   var word: String?
   var location: String?
+  /// No error yet: the handler can't go on before a function has been asked.
+  var waitsFor: FunctionCall?
 
   init(_ message: String) { self.message = message }
 
@@ -62,7 +64,11 @@ struct APIError: Error {
     ]
   }
 
-  var reply: Reply { .prettyJSON(json, status: status) }
+  var reply: Reply {
+    var reply = Reply.prettyJSON(json, status: status)
+    reply.waitsFor = waitsFor
+    return reply
+  }
 }
 
 extension JSONValue {

@@ -42,7 +42,7 @@ struct Project: Sendable {
   var allowDuplicateEmails = false
   var improvedEmailPrivacy = false
 
-  /// What blocks sign-ins, as it was given. The emulator calls none of it.
+  /// Where the functions are that have a say about sign-ins (`World.ask`), as it was given.
   var blockingFunctions: JSONValue = [:]
   /// Settings of the sign-in that have no effect.
   var otherSignIn: JSONValue = [:]

@@ -76,12 +76,22 @@ enum PendingCredential {
   }
 }
 
-extension Project {
+extension World {
   /// What a sign-in ends with: tokens, or a pending credential where the account has second factors.
-  mutating func finishSignIn(_ account: Account, _ session: Session, now: Int64) throws(APIError) -> JSONValue {
-    if hasFactors, account.factors?.isEmpty == false {
-      return PendingCredential.answer(account, provider: session.provider, self)
+  mutating func finishSignIn(_ account: Account, _ session: Session, _ scope: Scope) throws(APIError) -> JSONValue {
+    if self[scope].hasFactors, account.factors?.isEmpty == false {
+      return PendingCredential.answer(account, provider: session.provider, self[scope])
     }
-    return try issueTokens(for: account.localID, session, now: now)
+    return try admit(account, session, scope)
+  }
+
+  /// Tokens for an account that has shown every factor, unless a function of the project's objects.
+  mutating func admit(_ account: Account, _ session: Session, _ scope: Scope) throws(APIError) -> JSONValue {
+    var (account, session) = (account, session)
+    let claims = try ask(.beforeSignIn, about: &account, provider: session.provider, scope)
+    session.extraClaims.merge(claims) { $1 }
+    self[scope].store(account)
+    if account.disabled == true { throw APIError("USER_DISABLED") }
+    return try self[scope].issueTokens(for: account.localID, session, now: now)
   }
 }

@@ -112,11 +112,19 @@ final class Service: Sendable {
   }
 
   private func handle(_ request: HTTPRequest, number: Int, clockOffset: Int64) -> Reply {
-    state.withLock { state in
-      state.note(number) { $0.isHandled = true }
-      state.world.clockOffset = clockOffset
-      defer { state.world.clockOffset = 0 }
-      return router.answer(request, world: &state.world)
+    var answers: [FunctionCall.Event: FunctionAnswer] = [:]
+    var ids: [String] = []
+    while true {
+      let reply = state.withLock { state in
+        state.note(number) { $0.isHandled = true }
+        var world = state.world.beginning(clockOffset: clockOffset, ids: ids, answers: answers)
+        let reply = router.answer(request, world: &world)
+        // Who waits for a function has done nothing yet; the ids it told are kept.
+        if reply.waitsFor == nil { state.world = world.ended() } else { ids = world.givenIDs + world.nextIDs }
+        return reply
+      }
+      guard let call = reply.waitsFor else { return reply }
+      answers[call.event] = FunctionClient.ask(call)
     }
   }
 

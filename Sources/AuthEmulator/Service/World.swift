@@ -25,6 +25,10 @@ struct World: Sendable {
   var clock = Clock.system
   /// The ids that the next accounts and tenants get, before random ones.
   var nextIDs: [String] = []
+  /// Those given to the present request, should it have to be handled again.
+  private(set) var givenIDs: [String] = []
+  /// What functions answered to the present request.
+  var functionAnswers: [FunctionCall.Event: FunctionAnswer] = [:]
   /// Seconds the clock is wrong by during the present request; a fault.
   var clockOffset: Int64 = 0
 
@@ -54,7 +58,24 @@ struct World: Sendable {
   }
 
   /// An id for an account or a tenant.
-  mutating func freshID() -> String { nextIDs.isEmpty ? RandomText.letters(28) : nextIDs.removeFirst() }
+  mutating func freshID() -> String {
+    let id = nextIDs.isEmpty ? RandomText.letters(28) : nextIDs.removeFirst()
+    givenIDs.append(id)
+    return id
+  }
+
+  /// A copy for a request that is handled for the first time, or again with what functions have answered.
+  func beginning(
+    clockOffset: Int64, ids: [String], answers: [FunctionCall.Event: FunctionAnswer]
+  ) -> World {
+    var world = self
+    (world.clockOffset, world.functionAnswers, world.givenIDs) = (clockOffset, answers, [])
+    world.nextIDs = ids.isEmpty ? nextIDs : ids
+    return world
+  }
+
+  /// The copy after the request.
+  func ended() -> World { beginning(clockOffset: 0, ids: [], answers: [:]) }
 
   /// The tenants of a project, in the order of their ids.
   func tenants(of project: String) -> [Tenant] {
