@@ -71,6 +71,7 @@ final class Daemon {
       ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
     registry.reload()
     restore(coordinator, registry, services)
+    tree.isServing = true
     try await takeName(connection)
     self.connection = connection
     self.coordinator = coordinator
