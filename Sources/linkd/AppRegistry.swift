@@ -92,7 +92,7 @@ final class AppRegistry {
   }
 
   private func fault(_ row: StoredSession?) -> (SessionHealth, AuthError)? {
-    if let fault = services.storage.fault { return (services.storage.health, fault) }
+    if let fault = services.storage.fault { return (services.storage.health, fault.error) }
     return row?.isUnreadable == true ? (.unreadable, .storageUnreadable) : nil
   }
 
