@@ -35,6 +35,16 @@ enum FlowMachine {
     return actions
   }
 
+  /// The event that the machine's own kind knows by one name.
+  mutating func handle(
+    _ email: EmailLinkFlow.Event, _ anonymous: AnonymousFlow.Event, at now: Int64
+  ) -> [FlowAction] {
+    switch self {
+    case .emailLink: handle(email, at: now)
+    case .anonymous: handle(anonymous, at: now)
+    }
+  }
+
   /// An event of the anonymous machine; for another machine nothing happens.
   mutating func handle(_ event: AnonymousFlow.Event, at now: Int64) -> [FlowAction] {
     guard case .anonymous(var machine) = self else { return [.refuse(.noSuchFlow)] }
@@ -63,6 +73,8 @@ final class FlowCoordinator {
   private let services: Services
   private var mails = MailLimit()
   private var timers: [FlowID: EventLoop.Timer] = [:]
+  /// When the first of the live flows ends, Unix seconds.
+  private var expiry: (moment: Int64, timer: EventLoop.Timer?) = (.max, nil)
   private var exchanging: Set<FlowID> = []
 
   init(services: Services) { self.services = services }
@@ -95,13 +107,8 @@ final class FlowCoordinator {
 
   /// Continues what was under way when the last daemon ended. After the name has been taken: answers may come at once.
   func resume() {
-    for (id, machine) in flows {
-      watchExpiry(machine.flow)
-      switch machine {
-      case .emailLink: try? apply(id) { $0.handle(EmailLinkFlow.Event.restored, at: self.services.now) }
-      case .anonymous: try? apply(id) { $0.handle(AnonymousFlow.Event.restored, at: self.services.now) }
-      }
-    }
+    applyAll(Array(flows.keys), .restored, .restored)
+    watchExpiry()
   }
 
   /// Starts an email-link flow: row first, then mail.
@@ -147,8 +154,12 @@ final class FlowCoordinator {
   }
 
   func resend(_ id: FlowID) throws(AuthFailure) {
-    guard let flow = flow(id) else { throw AuthFailure(.noSuchFlow) }
-    if let email = flow.email { try mails.check(email, at: services.now) }
+    guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
+    // What the machine refuses is no mail.
+    for case .refuse(let error) in machine.handle(EmailLinkFlow.Event.resendRequested, at: services.now) {
+      throw AuthFailure(error)
+    }
+    if let email = machine.flow.email { try mails.check(email, at: services.now) }
     try apply(id) { $0.handle(EmailLinkFlow.Event.resendRequested, at: self.services.now) }
   }
 
@@ -158,18 +169,14 @@ final class FlowCoordinator {
 
   /// Drops every flow of `key`, at sign-out and when the app is removed: their rows went with the session.
   func dropAll(of key: SessionKey) {
-    for flow in live where flow.key == key { try? cancel(flow.id) }
+    applyAll(live.filter { $0.key == key }.map(\.id), .cancelRequested, .cancelRequested)
   }
 
   private func finish(
     _ id: FlowID, _ email: EmailLinkFlow.Event, _ anonymous: AnonymousFlow.Event
   ) throws(AuthFailure) {
     let now = services.now
-    switch flows[id] {
-    case .emailLink: try apply(id) { $0.handle(email, at: now) }
-    case .anonymous: try apply(id) { $0.handle(anonymous, at: now) }
-    case nil: throw AuthFailure(.noSuchFlow)
-    }
+    try apply(id) { $0.handle(email, anonymous, at: now) }
   }
 
   // MARK: The turn of the machine
@@ -186,6 +193,34 @@ final class FlowCoordinator {
     flows[id] = next
     perform(next.flow, actions)
     if next.flow.sequence != before.flow.sequence { changed(from: before.flow, to: next.flow) }
+  }
+
+  /// Lets many machines take an event, with one commit for all: thousands may wait at a start or a sign-out.
+  private func applyAll(_ ids: [FlowID], _ email: EmailLinkFlow.Event, _ anonymous: AnonymousFlow.Event) {
+    let now = services.now
+    var turns: [(before: Flow, next: FlowMachine, actions: [FlowAction])] = []
+    for id in ids {
+      guard let before = flows[id] else { continue }
+      var next = before
+      let actions = next.handle(email, anonymous, at: now)
+      if !actions.isEmpty, !actions.contains(where: \.isRefusal) { turns.append((before.flow, next, actions)) }
+    }
+    let changed = turns.filter { $0.actions.contains(.save) }.map(\.next.flow)
+    do throws(AuthFailure) {
+      if !changed.isEmpty {
+        try services.stored { store throws(StoreError) in
+          try store.transaction { () throws(StoreError) in for flow in changed { try store.save(flow) } }
+        }
+      }
+    } catch {
+      services.log.error("flows can't be saved", ["count": changed.count, "error": error.error.rawValue])
+      turns.removeAll { $0.actions.contains(.save) }
+    }
+    for turn in turns {
+      flows[turn.next.flow.id] = turn.next
+      perform(turn.next.flow, turn.actions)
+      if turn.next.flow.sequence != turn.before.sequence { self.changed(from: turn.before, to: turn.next.flow) }
+    }
   }
 
   private func add(
@@ -289,11 +324,27 @@ final class FlowCoordinator {
     }
   }
 
+  /// One timer for all, set for the flow that ends first. One whose end couldn't be saved is tried again in a minute.
+  private func watchExpiry() {
+    var first = Int64.max
+    for machine in flows.values where !machine.flow.stage.isEnd { first = min(first, machine.flow.expiresAt) }
+    if first < .max { watchExpiry(first > services.now ? first : services.now + 60) }
+  }
+
   private func watchExpiry(_ flow: Flow) {
     timers.removeValue(forKey: flow.id)?.cancel()
-    let left = max(0, flow.expiresAt - services.now)
-    timers[flow.id] = EventLoop.shared.after(.seconds(left)) { [weak self] in
-      try? self?.finish(flow.id, .overdue, .overdue)
+    if flow.expiresAt < expiry.moment { watchExpiry(flow.expiresAt) }
+  }
+
+  private func watchExpiry(_ moment: Int64) {
+    expiry.timer?.cancel()
+    expiry.moment = moment
+    expiry.timer = EventLoop.shared.after(.seconds(max(1, moment - services.now))) { [weak self] in
+      guard let self else { return }
+      expiry.moment = .max
+      let now = services.now
+      applyAll(live.filter { $0.expiresAt <= now }.map(\.id), .overdue, .overdue)
+      watchExpiry()
     }
   }
 
@@ -392,6 +443,10 @@ final class FlowCoordinator {
       EventLoop.shared.after(.seconds(2)) { [weak self] in self?.feed(id, event) }
     }
   }
+}
+
+extension FlowAction {
+  fileprivate var isRefusal: Bool { if case .refuse = self { true } else { false } }
 }
 
 extension SessionKeeper {
