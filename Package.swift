@@ -113,7 +113,9 @@ let package = Package(
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
-    tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
+    tests(
+      "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
+      data: ["callers.py", "front.py", "timing.py", "wallclock.c"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -95,3 +95,16 @@ private struct Scan {
     }
   }
 }
+
+extension AppDirectory.Damage {
+  /// Whether the file speaks of the scheme or the host of `link`, as far as its text can still be read: what it said about
+  /// them was perhaps that they're the app's.
+  public func speaks(of link: String) -> Bool {
+    guard let colon = link.firstIndex(of: ":"), let bytes = try? WholeFile.read(file) else { return false }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let scheme = link[..<colon].lowercased()
+    guard scheme == "http" || scheme == "https" else { return text.contains("\"\(scheme)\"") }
+    let host = link[colon...].dropFirst(3).prefix { !"/?#".contains($0) }.lowercased()
+    return !host.isEmpty && ["\"\(host)\"", "//\(host)/", "//\(host)\""].contains { text.contains($0) }
+  }
+}

@@ -123,14 +123,23 @@ public struct AuthFailure: Error, Sendable, Hashable {
   public var detail: String?
   /// Seconds the server asked to wait.
   public var retryAfter: Int64?
+  /// Id of a text that says more exactly what happened, where one name stands for several causes: a full disk.
+  public var cause: String?
 
   /// A failure of kind `error`.
-  public init(_ error: AuthError, serverCode: String? = nil, detail: String? = nil, retryAfter: Int64? = nil) {
+  public init(
+    _ error: AuthError, serverCode: String? = nil, detail: String? = nil, retryAfter: Int64? = nil,
+    cause: String? = nil
+  ) {
     self.error = error
     self.serverCode = serverCode
     self.detail = detail
     self.retryAfter = retryAfter
+    self.cause = cause
   }
+
+  /// Id of the text for a person.
+  public var textID: String { cause ?? error.textID }
 
   /// Whether waiting may mend it: the session and the flow stay as they are (behaviour: Tokens).
   public var isTransient: Bool {

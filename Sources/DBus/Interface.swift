@@ -211,12 +211,15 @@ public struct Interface: Sendable {
 public struct ExportedObject: Sendable {
   /// Where it is.
   public let path: ObjectPath
-  /// Its tables, in the order of the introspection data.
-  public let interfaces: [Interface]
   /// Whether it answers ObjectManager for all objects below it.
   public let isObjectManager: Bool
   let isVisible: @LoopActor (Caller) -> Bool
-  private let index: [String: Int]
+  private let tables: Tables
+
+  private enum Tables: Sendable {
+    case kept([Interface], index: [String: Int])
+    case madeAnew(@LoopActor () -> [Interface])
+  }
 
   /// Describes it. For callers to whom it isn't visible it doesn't exist.
   public init(
@@ -224,11 +227,35 @@ public struct ExportedObject: Sendable {
     isVisible: @escaping @LoopActor (Caller) -> Bool = { _ in true }
   ) {
     self.path = path
-    self.interfaces = interfaces
     self.isObjectManager = isObjectManager
     self.isVisible = isVisible
-    index = Dictionary(uniqueKeysWithValues: interfaces.enumerated().map { ($1.name, $0) })
+    tables = .kept(interfaces, index: Dictionary(uniqueKeysWithValues: interfaces.enumerated().map { ($1.name, $0) }))
   }
 
-  func interface(_ name: String) -> Interface? { index[name].map { interfaces[$0] } }
+  /// Describes one of many that are seldom asked: its tables are made for each use and cost nothing meanwhile.
+  public init(
+    path: ObjectPath, makingInterfaces make: @escaping @LoopActor () -> [Interface],
+    isVisible: @escaping @LoopActor (Caller) -> Bool = { _ in true }
+  ) {
+    self.path = path
+    isObjectManager = false
+    self.isVisible = isVisible
+    tables = .madeAnew(make)
+  }
+
+  /// Its tables, in the order of the introspection data.
+  @LoopActor public var interfaces: [Interface] {
+    switch tables {
+    case .kept(let interfaces, _): interfaces
+    case .madeAnew(let make): make()
+    }
+  }
+
+  @LoopActor
+  func interface(_ name: String) -> Interface? {
+    switch tables {
+    case .kept(let interfaces, let index): index[name].map { interfaces[$0] }
+    case .madeAnew(let make): make().first { $0.name == name }
+    }
+  }
 }

@@ -30,6 +30,8 @@ final class ObjectServer {
   /// Weak: a handler may outlive a closed connection.
   weak var connection: Connection?
   private(set) var objects: [ObjectPath: ExportedObject] = [:]
+  /// The few of them that announce what appears below: found without looking at all objects.
+  private(set) var managers: [ObjectPath] = []
   private(set) var callsInFlight = 0
   private(set) var lastCallTime: UInt64 = 0
   /// Calls of senders that are being resolved, in order.
@@ -39,8 +41,16 @@ final class ObjectServer {
 
   nonisolated init() {}
 
-  func add(_ object: ExportedObject) { objects[object.path] = object }
-  func remove(_ path: ObjectPath) -> ExportedObject? { objects.removeValue(forKey: path) }
+  func add(_ object: ExportedObject) {
+    objects[object.path] = object
+    managers.removeAll { $0 == object.path }
+    if object.isObjectManager { managers.append(object.path) }
+  }
+
+  func remove(_ path: ObjectPath) -> ExportedObject? {
+    managers.removeAll { $0 == path }
+    return objects.removeValue(forKey: path)
+  }
 
   // MARK: From call to caller
 

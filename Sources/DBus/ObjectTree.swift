@@ -40,8 +40,8 @@ extension ObjectServer {
   }
 
   private func announceFromManagers(above path: ObjectPath, _ member: String, _ arguments: [DBusValue]) {
-    for manager in objects.values where manager.isObjectManager && path.isDescendant(of: manager.path) {
-      broadcast(manager.path, StandardInterfaces.objectManagerName, member, arguments)
+    for manager in managers where path.isDescendant(of: manager) {
+      broadcast(manager, StandardInterfaces.objectManagerName, member, arguments)
     }
   }
 

@@ -1,4 +1,5 @@
 public import AuthCore
+import Glibc
 
 /// Where the store's key is kept; the raw value stands in the database's header and on D-Bus (`KeyStore`).
 public enum KeyStoreKind: String, Sendable, Hashable, CaseIterable {
@@ -44,6 +45,11 @@ public enum KeyLookup: Sendable, Hashable {
     case .failed(let error): error.authError
     }
   }
+
+  /// Id of a text that says more than the error's own; nil where there is nothing more to say.
+  public var cause: String? {
+    if case .failed(let error) = self { error.cause } else { nil }
+  }
 }
 
 /// What can go wrong with a key store.
@@ -64,6 +70,16 @@ public enum KeyringError: Error, Sendable, Hashable {
     switch self {
     case .malformed: .keyringWrongKey
     case .permissions, .exists, .noRandom, .system: .internal
+    }
+  }
+
+  /// Id of a text that says more than the error's own; nil where there is nothing more to say.
+  public var cause: String? {
+    switch self {
+    case .permissions: "cause.key-permissions"
+    case .system(ENOSPC), .system(EDQUOT), .system(EFBIG): "cause.storage-full"
+    case .system(EROFS), .system(EACCES), .system(EPERM): "cause.storage-read-only"
+    case .malformed, .exists, .noRandom, .system: nil
     }
   }
 }

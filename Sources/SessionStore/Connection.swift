@@ -28,6 +28,9 @@ final class Connection {
     sqlite3_close_v2(handle)
   }
 
+  /// Whether the file could be opened for reading alone; that stays so for the life of the connection.
+  var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
   /// Runs statements that have neither parameters nor results worth reading.
   func execute(_ sql: String) throws(StoreError) {
     errno = 0

@@ -37,6 +37,9 @@ public final class SessionStore {
     if try connection.integer("PRAGMA page_count") ?? 0 <= Self.pagesCheckedAtOpen { try check() }
   }
 
+  /// Whether the file could be opened for reading alone: what is in it can be had, and every change throws `readOnly`.
+  public var isReadOnly: Bool { connection.isReadOnly }
+
   /// Reads the whole file and throws `unreadable` where its structure is damaged.
   ///
   /// Opening does so for a small file, in a fraction of a millisecond. For a big one it would make every activation wait, so

@@ -23,7 +23,7 @@ public struct StateLock: ~Copyable {
     let path = folder + "/lock"
     let deadline = ContinuousClock.now + patience
     while true {
-      let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      let descriptor = open(path)
       guard descriptor >= 0 else { throw .fromErrno(errno) }
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
         // Somebody may have removed the file that was locked.
@@ -37,6 +37,14 @@ public struct StateLock: ~Copyable {
       guard ContinuousClock.now < deadline else { return nil }
       usleep(20_000)
     }
+  }
+
+  /// Where nothing can be written, a file that is there can be locked all the same: why nothing can be kept is then said by
+  /// a daemon that runs.
+  private static func open(_ path: String) -> Int32 {
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor < 0, errno == EROFS || errno == EACCES else { return descriptor }
+    return Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
 
   private static func isFile(_ descriptor: Int32, at path: String) -> Bool {

@@ -33,8 +33,20 @@ public enum StoreError: Error, Sendable, Hashable {
     case .tooNew: .storageTooNew
     case .locked: .keyringLocked
     case .wrongKey: .keyringWrongKey
-    case .busy, .full: .serviceUnavailable
-    case .readOnly, .notOurs, .transactionInProgress, .failed: .internal
+    // Waiting may mend it; a full or read-only disk waits for somebody.
+    case .busy: .serviceUnavailable
+    case .full, .readOnly, .notOurs, .transactionInProgress, .failed: .internal
+    }
+  }
+
+  /// Id of a text that says more than the error's own; nil where there is nothing more to say.
+  public var cause: String? {
+    switch self {
+    case .busy: "cause.storage-busy"
+    case .full: "cause.storage-full"
+    case .readOnly: "cause.storage-read-only"
+    case .notOurs: "cause.storage-not-ours"
+    case .unreadable, .tooNew, .locked, .wrongKey, .corruptRow, .transactionInProgress, .failed: nil
     }
   }
 

@@ -62,8 +62,8 @@ struct Options {
       --fault SPEC      something to go wrong; repeatable
       --help, --version
 
-    SPEC is a list of path=TEXT (part of the path; all paths without), times=N, delay=MS, clock=SECONDS, status=CODE,
-    retry-after=VALUE, hold-before-handling, hold-after-handling, handle (the request has its effect though the answer is
+    SPEC is a list of path=TEXT (part of the path; all paths without), times=N, delay=MS, clock=SECONDS, expires-in=SECONDS
+    (of ID tokens), status=CODE, retry-after=VALUE, hold-before-handling, hold-after-handling, handle (the request has its effect though the answer is
     replaced), and at most one of hang, error=MESSAGE, html, cut, wrong-json, other-shape, empty, huge[=BYTES],
     drip[=MS], redirect=URL, reset. For example:
       auth-emulator --fault path=accounts:lookup,status=503,retry-after=30,times=2

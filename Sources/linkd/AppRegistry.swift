@@ -43,12 +43,19 @@ final class AppRegistry {
         drop(key)
       }
     }
-    for app in apps.values { _ = keep(SessionKey(app: app.id, backend: app.backend)) }
+    for app in apps.values { _ = find(SessionKey(app: app.id, backend: app.backend)) }
     rebuildParser()
   }
 
   /// The keeper of `key`, made where there is none yet; nil if there is no such app.
   func keep(_ key: SessionKey) -> SessionKeeper? {
+    if let keeper = keepers[key] { return keeper }
+    guard let keeper = find(key) else { return nil }
+    rebuildParser()
+    return keeper
+  }
+
+  private func find(_ key: SessionKey) -> SessionKeeper? {
     if let keeper = keepers[key] { return keeper }
     guard let app = apps[key.app] else { return nil }
     // Read anew each time: an app may leave and come back while the daemon runs, and its session has changed since.
@@ -60,7 +67,6 @@ final class AppRegistry {
     if let (health, error) = fault(row) { keeper.unavailable(health, error) }
     keepers[key] = keeper
     onAppear(keeper)
-    rebuildParser()
     return keeper
   }
 
@@ -86,7 +92,7 @@ final class AppRegistry {
   }
 
   private func fault(_ row: StoredSession?) -> (SessionHealth, AuthError)? {
-    if let fault = services.storage.fault { return (services.storage.health, fault) }
+    if let fault = services.storage.fault { return (services.storage.health, fault.error) }
     return row?.isUnreadable == true ? (.unreadable, .storageUnreadable) : nil
   }
 

@@ -69,8 +69,11 @@ final class Daemon {
     ])
     connection.export(
       ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
+    // Before the files are read: a change between the two would be missed.
+    watch(directories, registry)
     registry.reload()
     restore(coordinator, registry, services)
+    tree.isServing = true
     try await takeName(connection)
     self.connection = connection
     self.coordinator = coordinator
@@ -79,7 +82,7 @@ final class Daemon {
     for keeper in registry.keepers.values { keeper.announce() }
     coordinator.resume()
     watch(directories, registry)
-    watchIdle(registry)
+    watchIdle(registry, isImpaired: !storage.isUsable)
     log.info("ready", ["version": Release.version, "apps": registry.apps.count])
     return true
   }
@@ -96,7 +99,8 @@ final class Daemon {
       // The Secret Service isn't asked by this version.
       return Storage(holding: lock, kind: .file, log: log)
     } catch {
-      throw StartError(message: "The state folder \(directories.state) can't be used: \(error)", exitCode: 1)
+      let reason = AuthFailure(error).message(locale: nil)
+      throw StartError(message: "The state folder \(directories.state) can't be used: \(reason)", exitCode: 1)
     }
   }
 
@@ -160,9 +164,11 @@ final class Daemon {
     watcher = DirectoryWatch(directories.appDirectories) { [weak registry] in registry?.reload() }
   }
 
-  private func watchIdle(_ registry: AppRegistry) {
+  /// A daemon without a key or a store that can be written leaves soon: what was missing may be there for the next one, which a call starts.
+  private func watchIdle(_ registry: AppRegistry, isImpaired: Bool) {
     dropPagesWhenQuiet()
-    let limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300
+    var limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300
+    if isImpaired { limit = limit > 0 ? min(limit, 2) : 2 }
     guard limit > 0 else { return }
     scheduleIdleCheck(after: limit, limit: limit)
   }

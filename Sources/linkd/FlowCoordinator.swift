@@ -14,7 +14,7 @@ final class FlowCoordinator {
   /// Links that nobody asked for: the oldest makes room (behaviour: Who may ask).
   static let unsolicitedLimit = 5
 
-  private(set) var flows: [FlowID: any FlowMachine] = [:]
+  var flows: [FlowID: any FlowMachine] = [:]
   /// Called when a flow appears on the bus, or leaves it.
   var onAppear: (Flow) -> Void = { _ in }
   var onDisappear: (Flow) -> Void = { _ in }
@@ -24,7 +24,10 @@ final class FlowCoordinator {
   var keeper: (SessionKey) -> SessionKeeper? = { _ in nil }
   let services: Services
   private var mails = MailLimit()
-  private var timers: [FlowID: EventLoop.Timer] = [:]
+  /// When ended flows leave the bus.
+  var hiding: [FlowID: EventLoop.Timer] = [:]
+  /// When the first of the live flows ends, Unix seconds.
+  var expiry: (moment: Int64, timer: EventLoop.Timer?) = (.max, nil)
   private var exchanging: Set<FlowID> = []
   private var waiters: [FlowID: [CheckedContinuation<Void, Never>]] = [:]
 
@@ -58,10 +61,8 @@ final class FlowCoordinator {
 
   /// Continues what was under way when the last daemon ended. After the name has been taken: answers may come at once.
   func resume() {
-    for (id, machine) in flows {
-      watchExpiry(machine.flow)
-      try? handle(.restored, id)
-    }
+    handleAll(.restored, Array(flows.keys))
+    watchExpiry()
   }
 
   /// Starts a flow that a caller asked for, by its first event. The row is committed when this returns.
@@ -116,8 +117,10 @@ final class FlowCoordinator {
   }
 
   func resend(_ id: FlowID) throws(AuthFailure) {
-    guard let flow = flow(id) else { throw AuthFailure(.noSuchFlow) }
-    if let email = flow.email { try countMail(to: email) }
+    guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
+    // What the machine refuses is no mail.
+    for case .refuse(let error) in machine.handle(.resendRequested, at: services.now) { throw AuthFailure(error) }
+    if let email = machine.flow.email { try countMail(to: email) }
     try handle(.resendRequested, id)
   }
 
@@ -125,7 +128,7 @@ final class FlowCoordinator {
 
   /// Drops every flow of `key` but one, at sign-out and when the app is removed: their rows went with the session.
   func dropAll(of key: SessionKey, but kept: FlowID? = nil) {
-    for flow in live where flow.key == key && flow.id != kept { try? cancel(flow.id) }
+    handleAll(.cancelRequested, live.filter { $0.key == key && $0.id != kept }.map(\.id))
   }
 
   /// Waits until the flow has ended or needs somebody.
@@ -149,6 +152,36 @@ final class FlowCoordinator {
     perform(machine.flow, actions)
     if machine.flow.sequence != before.sequence { changed(from: before, to: machine.flow) }
     if machine.flow.expiresAt != before.expiresAt || before.stage.isEnd { watchExpiry(machine.flow) }
+  }
+
+  /// Lets many machines take an event, with one commit for all: thousands may wait at a start or a sign-out.
+  func handleAll(_ event: FlowEvent, _ ids: [FlowID]) {
+    let now = services.now
+    var turns: [(before: Flow, machine: any FlowMachine, actions: [FlowAction])] = []
+    for id in ids {
+      guard var machine = flows[id] else { continue }
+      let before = machine.flow
+      let actions = machine.handle(event, at: now)
+      if !actions.isEmpty, !actions.contains(where: \.isRefusal) { turns.append((before, machine, actions)) }
+    }
+    do throws(AuthFailure) {
+      try save(turns.filter { $0.actions.contains(.save) }.map(\.machine.flow))
+    } catch {
+      services.log.error("flows can't be saved", ["count": turns.count, "error": error.error.rawValue])
+      turns.removeAll { $0.actions.contains(.save) }
+    }
+    for turn in turns {
+      flows[turn.before.id] = turn.machine
+      perform(turn.machine.flow, turn.actions)
+      if turn.machine.flow.sequence != turn.before.sequence { changed(from: turn.before, to: turn.machine.flow) }
+    }
+  }
+
+  private func save(_ flows: [Flow]) throws(AuthFailure) {
+    if flows.isEmpty { return }
+    try services.stored { store throws(StoreError) in
+      try store.transaction { () throws(StoreError) in for flow in flows { try store.save(flow) } }
+    }
   }
 
   private func add(_ flow: Flow, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
@@ -233,38 +266,6 @@ final class FlowCoordinator {
       feed(flow.id, .reauthenticated)
     }
   }
-
-  private func hideLater(_ id: FlowID) {
-    timers.removeValue(forKey: id)?.cancel()
-    timers[id] = EventLoop.shared.after(Self.readableAfterEnd) { [weak self] in self?.hide(id) }
-  }
-
-  private func hide(_ id: FlowID) {
-    timers.removeValue(forKey: id)?.cancel()
-    guard let flow = flows[id]?.flow, flow.stage.isEnd else { return }
-    flows.removeValue(forKey: id)
-    onDisappear(flow)
-  }
-
-  /// Puts a finished flow back on the bus for a while: its link was opened again.
-  private func show(_ id: FlowID) throws(AuthFailure) {
-    if flows[id] == nil {
-      let stored = try services.stored { store throws(StoreError) in try store.flow(id) }
-      guard let stored, let machine = FlowMachines.machine(for: stored) else { throw AuthFailure(.noSuchFlow) }
-      flows[id] = machine
-      onAppear(stored)
-      hideLater(id)
-    } else if flows[id]?.flow.stage.isEnd == true {
-      hideLater(id)
-    }
-  }
-
-  private func watchExpiry(_ flow: Flow) {
-    guard !flow.stage.isEnd else { return }
-    timers.removeValue(forKey: flow.id)?.cancel()
-    let left = max(0, flow.expiresAt - services.now)
-    timers[flow.id] = EventLoop.shared.after(.seconds(left)) { [weak self] in try? self?.handle(.overdue, flow.id) }
-  }
 }
 
 extension Flow {
@@ -276,4 +277,8 @@ extension Flow {
     case .password, .phone, .anonymous, .custom, .provider, .totp, .none: false
     }
   }
+}
+
+extension FlowAction {
+  fileprivate var isRefusal: Bool { if case .refuse = self { true } else { false } }
 }

@@ -1,3 +1,4 @@
+import AppConfiguration
 import AuthCore
 import Crypto
 import DBus
@@ -88,11 +89,16 @@ final class LinkInbox {
 
   /// Takes `url` in: when this returns, the link is stored durably in the row it belongs to.
   ///
-  /// - Throws: `rateLimited`, `differentDevice`, `operationNotAllowed`, and the storage errors.
+  /// - Throws: `rateLimited`, `differentDevice`, `operationNotAllowed`, `noSuchApp` where the app's file is damaged, and the
+  ///   storage errors.
   func open(_ url: String, caller: Caller) throws(AuthFailure) -> Verdict {
     switch registry.parser.parse(url) {
     case .failure(let rejection):
       try countStray()
+      if rejection.reason.exitCode == 3, let damage = registry.damaged.first(where: { $0.speaks(of: url) }) {
+        services.log.warning("a link for an app whose file is damaged", ["file": damage.file])
+        throw AuthFailure(.noSuchApp, detail: "\(damage.file): \(damage.error)", cause: "cause.app-file-damaged")
+      }
       services.log.info("link not handled", ["reason": rejection.reason.rawValue, "scheme": rejection.scheme ?? "-"])
       offer(url, rejection)
       return .rejected(rejection)

@@ -9,10 +9,10 @@ import LinkHandler
 struct MailedLinks: Sendable {
   private let storeKey: Secret<[UInt8]>?
   /// Why there is no key.
-  private let fault: AuthError?
+  private let fault: AuthFailure?
 
   /// `storeKey` is the store's master key, from which the tokens' key is derived; nil while there is none.
-  init(storeKey: Secret<[UInt8]>?, fault: AuthError?) {
+  init(storeKey: Secret<[UInt8]>?, fault: AuthFailure?) {
     self.storeKey = storeKey
     self.fault = fault
   }
@@ -21,7 +21,7 @@ struct MailedLinks: Sendable {
   ///
   /// - Throws: why there is no key.
   func token(for flow: Flow) throws(AuthFailure) -> Secret<String> {
-    guard let storeKey else { throw AuthFailure(fault ?? .keyringAbsent) }
+    guard let storeKey else { throw fault ?? AuthFailure(.keyringAbsent) }
     let message = Array("\(flow.id)\n\(flow.key.app)\n\(flow.key.backend)\n\(flow.createdAt)".utf8)
     do throws(CryptoError) {
       let key = try HMACSHA256.authenticate(Array("linkd link token".utf8), key: storeKey.reveal())

@@ -11,6 +11,8 @@ final class ObjectTree {
   let coordinator: FlowCoordinator
   let inbox: LinkInbox
   let services: Services
+  /// Whether the name is ours, or is about to be: before, nobody hears what is announced.
+  var isServing = false
 
   init(
     connection: Connection, registry: AppRegistry, coordinator: FlowCoordinator, inbox: LinkInbox, services: Services
@@ -48,14 +50,17 @@ final class ObjectTree {
     services.broadcast.managerProperties(["Apps"])
   }
 
+  /// There may be thousands: only their names are kept here.
   private func export(_ flow: Flow) {
+    let id = flow.id
+    let app = flow.key.app
     connection.export(
       ExportedObject(
-        path: Paths.flow(flow.id), interfaces: [FlowInterface(id: flow.id, tree: self).table],
+        path: Paths.flow(id), makingInterfaces: { [unowned self] in [FlowInterface(id: id, tree: self).table] },
         isVisible: { [unowned self] caller in
-          guard let app = registry.apps[flow.key.app] else { return caller.sandboxID == nil }
+          guard let app = registry.apps[app] else { return caller.sandboxID == nil }
           return maySee(caller, app)
-        }))
+        }), announce: isServing)
   }
 
   /// The user's own processes see everything; a sandboxed caller sees the apps that list it (behaviour: Who may ask).

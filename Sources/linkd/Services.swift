@@ -19,13 +19,14 @@ struct Services {
 
   /// Runs a store operation; a fault becomes the error that a client meets.
   func stored<T>(_ body: (SessionStore) throws(StoreError) -> T) throws(AuthFailure) -> T {
-    guard let store = storage.store else { throw AuthFailure(storage.fault ?? .internal) }
+    guard let store = storage.store else { throw storage.fault ?? AuthFailure(.internal) }
     do throws(StoreError) {
       return try body(store)
     } catch {
       log.error("storage failed", ["error": error.authError.rawValue, "kind": "\(error)"])
       // Without the key, why it's missing is what a person needs to know.
-      throw AuthFailure(error == .locked ? storage.fault ?? .keyringLocked : error.authError)
+      if error == .locked, let fault = storage.fault { throw fault }
+      throw AuthFailure(error)
     }
   }
 }
@@ -38,7 +39,7 @@ extension AuthFailure {
 
   /// What happened and the next step; the server's own sentence where there is one for people.
   func message(locale: String?) -> String {
-    let text = Texts.lookup(error.textID, locale: locale)
+    let text = Texts.lookup(textID, locale: locale)
     guard let detail else { return text }
     return "\(text) (\(Texts.printable(detail)))"
   }

@@ -46,7 +46,12 @@ final class SessionKeeper {
   /// Why nobody is there: a session that can't be opened is never taken for none (field report B136).
   var missingUser: AuthFailure {
     switch machine.health {
-    case .locked, .unreadable: AuthFailure(machine.healthReason ?? .storageUnreadable)
+    case .locked, .unreadable:
+      if let fault = services.storage.fault, fault.error == machine.healthReason {
+        fault
+      } else {
+        AuthFailure(machine.healthReason ?? .storageUnreadable)
+      }
     case .ok, .degraded, .attentionNeeded: AuthFailure(.noCurrentUser)
     }
   }
@@ -103,7 +108,14 @@ final class SessionKeeper {
   ) throws(AuthFailure) {
     var next = machine
     let actions = next.handle(event)
-    try commit(next, actions, with: other)
+    do throws(AuthFailure) {
+      try commit(next, actions, with: other)
+    } catch {
+      // A token is good for its hour though the disk be full: the row's refresh token gives another one at the next start.
+      // Only the sequence mustn't outrun what is stored.
+      guard case .refreshed = event, next.sequence <= reservedSequence else { throw error }
+      services.log.warning("a token can't be saved", ["app": key.app])
+    }
     if case .adopted = event { PausePoint.sessionCommitted.reached() }
     let tokenBefore = machine.session?.idToken
     machine = next
@@ -179,7 +191,7 @@ final class SessionKeeper {
       if let receivedAtBoot, BootClock.seconds - receivedAtBoot < 60, let cached = cachedToken(minValidity: 0) {
         return cached
       }
-      if let failure = backoff.failure(at: BootClock.seconds) { throw failure }
+      if let failure = backoff.failure(at: Self.moment) { throw failure }
     }
     if let refreshing { return try await refreshing.value.get() }
     let task = Task.onLoop { await self.refresh() }
@@ -209,11 +221,14 @@ final class SessionKeeper {
     } catch {
       services.log.warning(
         "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
-      backoff.failed(error, at: BootClock.seconds)
+      backoff.failed(error, at: Self.moment)
       if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
       return .failure(error)
     }
   }
+
+  /// Milliseconds of the boot clock.
+  private static var moment: Int64 { Int64(BootClock.nanoseconds / 1_000_000) }
 
   /// Seconds left, counted on the boot clock where the token was received in this life of the daemon.
   private func remaining(_ session: Session) -> Int64 {

@@ -72,6 +72,21 @@ struct FaultTests {
     #expect(ContinuousClock.now - start >= .milliseconds(answer.body.count - 1))
   }
 
+  @Test func tokensLiveAsLongAsSaid() throws {
+    let client = try EmulatorClient(faults: [try Fault(spec: "path=signUp,expires-in=5,times=1")])
+    let answer = try client.post("accounts:signUp", [:])
+    #expect(answer.json["expiresIn"] == "5")
+    let token = try #require(answer.json["idToken"]?.string)
+    let payload = String(token.split(separator: ".")[1]).replacing("-", with: "+").replacing("_", with: "/")
+    let padded = payload + String(repeating: "=", count: (4 - payload.count % 4) % 4)
+    let data = try #require(Data(base64Encoded: padded))
+    let claims = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(claims["exp"] as? Int == (claims["iat"] as? Int ?? 0) + 5)
+    // The account is known by it all the same, and the next token is as usual.
+    #expect(try client.post("accounts:lookup", ["idToken": .string(token)]).status == 200)
+    #expect(try client.post("accounts:signUp", [:]).json["expiresIn"] == "3600")
+  }
+
   @Test func bodyIsHuge() throws {
     let client = try EmulatorClient(faults: [Fault(path: "signUp", .huge(bytes: 3_000_000))])
     let answer = try client.post("accounts:signUp", [:])

@@ -82,7 +82,7 @@ final class World: Sendable {
     Subprocess.wait(emulator)
   }
 
-  private static func line(_ descriptor: Int32) -> String {
+  static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
@@ -129,7 +129,9 @@ final class World: Sendable {
     )
   }
 
-  func addApp(_ app: String, scheme: String, _ more: String...) async throws {
+  /// - Parameter backend: where the app's emulator is, instead of the world's own; empty for production.
+  func addApp(_ app: String, scheme: String, at backend: String? = nil, _ more: String...) async throws {
+    let backend = backend ?? emulatorAddress
     let config = try home.write(
       """
       const firebaseConfig = {
@@ -140,10 +142,8 @@ final class World: Sendable {
       };
       """, to: "firebase-config.js")
     let result = try await run(
-      [
-        "\(World.programs)/linkctl", "app", "add", config, "--app", app, "--scheme", scheme, "--emulator",
-        emulatorAddress,
-      ] + more)
+      ["\(World.programs)/linkctl", "app", "add", config, "--app", app, "--scheme", scheme]
+        + (backend.isEmpty ? [] : ["--emulator", backend]) + more)
     guard result.status == 0 else { throw Failure(description: "app add: \(result.stderr)") }
   }
 

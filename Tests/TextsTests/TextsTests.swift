@@ -13,6 +13,8 @@ import Testing
     expectTwoSentences(text)
   }
 
+  @Test func everyCauseSaysWhatHappenedAndWhatNext() { for text in Texts.causes.values { expectTwoSentences(text) } }
+
   @Test(arguments: LinkRejectionReason.allCases) func everyReasonSaysWhyAndWhatNext(_ reason: LinkRejectionReason)
     throws
   {
@@ -48,7 +50,8 @@ import Testing
   }
 
   @Test func textsAreClean() {
-    #expect(Texts.english.count == Texts.errors.count + Texts.links.count + Texts.notices.count + Texts.commands.count)
+    let tables = [Texts.errors, Texts.causes, Texts.links, Texts.notices, Texts.commands]
+    #expect(Texts.english.count == tables.map(\.count).reduce(0, +))
     for (id, text) in Texts.english {
       #expect(!text.isEmpty && text.first != " " && !text.contains("  ") && !text.contains("\n"), "\(id)")
       // A question waits behind its text.

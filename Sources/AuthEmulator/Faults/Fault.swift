@@ -51,6 +51,8 @@ public struct Fault: Sendable, Equatable {
   public var hold: Hold?
   /// Seconds by which the emulator's clock is wrong, in `Date` and in tokens.
   public var clockOffset: Int64 = 0
+  /// Seconds that ID tokens live, in the answer and in the token; nil: an hour.
+  public var tokenLifetime: Int64?
   /// What the client gets.
   public var answer: Answer
   /// The status, where it isn't the answer's own. Alone it makes an error of the API.
@@ -65,11 +67,11 @@ public struct Fault: Sendable, Equatable {
   ///   - times: how many requests it hits; nil: all.
   public init(
     path: String = "", _ answer: Answer = .own, times: Int? = nil, status: Int? = nil, retryAfter: String? = nil,
-    delay: Int = 0, hold: Hold? = nil, clockOffset: Int64 = 0, isHandled: Bool = false
+    delay: Int = 0, hold: Hold? = nil, clockOffset: Int64 = 0, tokenLifetime: Int64? = nil, isHandled: Bool = false
   ) {
     (self.path, self.answer, self.times, self.status) = (path, answer, times, status)
     (self.retryAfter, self.delay, self.hold) = (retryAfter, delay, hold)
-    (self.clockOffset, self.isHandled) = (clockOffset, isHandled)
+    (self.clockOffset, self.tokenLifetime, self.isHandled) = (clockOffset, tokenLifetime, isHandled)
   }
 }
 
@@ -85,7 +87,7 @@ extension Fault {
 
   /// The answer after the fault. `own` is nil where the request wasn't handled.
   func damaged(_ own: Reply?) -> Reply {
-    let own = own ?? unavailable
+    let own = own.map { own in tokenLifetime.map { TokenLifetime.shorten(own, to: $0) } ?? own } ?? unavailable
     var reply = own
     switch answer {
     case .own: reply = status == nil ? own : unavailable

@@ -4,7 +4,7 @@ extension Fault {
   /// The fault that a text describes: `key=value` pairs and words, separated by commas.
   ///
   /// `path=accounts:lookup,status=503,retry-after=30,times=2`. Keys: `path`, `times`, `delay` (ms), `clock` (± seconds),
-  /// `status`, `retry-after`, `error` (message of the API), `redirect` (address), `huge` (bytes), `drip` (ms).
+  /// `expires-in` (seconds that ID tokens live), `status`, `retry-after`, `error` (message of the API), `redirect` (address), `huge` (bytes), `drip` (ms).
   /// Words: `hang`, `html`, `cut`, `wrong-json`, `other-shape`, `empty`, `huge`, `drip`, `reset`, `hold-before-handling`,
   /// `hold-after-handling`, `handle`.
   public init(spec: String) throws(EmulatorError) {
@@ -34,6 +34,7 @@ extension Fault {
     case ("times", let value?): times = try Self.number(value, 0...Int.max)
     case ("delay", let value?): delay = try Self.number(value, 0...3_600_000)
     case ("clock", let value?): clockOffset = Int64(try Self.number(value, -1_000_000_000...1_000_000_000))
+    case ("expires-in", let value?): tokenLifetime = Int64(try Self.number(value, 0...1_000_000_000))
     case ("status", let value?): status = try Self.number(value, 200...599)
     case ("retry-after", let value?): retryAfter = value
     case ("hold-before-handling", nil): hold = .beforeHandling
