@@ -115,7 +115,7 @@ let package = Package(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
-      data: ["callers.py", "front.py", "timing.py", "wallclock.c"]),
+      data: ["callers.py", "front.py", "wallclock.c"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -116,12 +116,14 @@ final class FaultyWorld: Sendable {
     return button.replacingOccurrences(of: "fake-api-key", with: "AIzaEXAMPLEKEY0000")
   }
 
-  /// A command with `--json`: the object of its last line, and how it ended.
-  func command(_ arguments: String...) async throws -> (last: [String: Any], exit: Int) {
+  /// A command with `--json`: its last line, the last one about a flow's stage, and how it ended.
+  func command(_ arguments: String...) async throws -> (last: [String: Any], stage: [String: Any], exit: Int) {
     let result = try await world.run(
       ["\(World.programs)/linkctl"] + arguments + ["--json"], timeout: .seconds(60))
-    let line = result.stdout.split(separator: "\n").last.map { Data($0.utf8) } ?? Data("{}".utf8)
-    return (try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:], Int(result.status))
+    let lines = try result.stdout.split(separator: "\n").map { line in
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+    }
+    return (lines.last ?? [:], lines.last { $0["stage"] != nil } ?? [:], Int(result.status))
   }
 }
 

@@ -100,7 +100,7 @@ struct FaultMatrixTests {
 
       let failed = try await faulty.command("open", link)
       #expect(failed.last["error"] as? String == fault.error && failed.exit == 75, "\(failed)")
-      #expect(failed.last["flow"] as? String == flow && failed.last["stage"] as? String == "waiting-for-link")
+      #expect(failed.stage["flow"] as? String == flow && failed.stage["stage"] as? String == "waiting-for-link")
       #expect(try await faulty.world.json("status").last?["state"] as? String == "unauthenticated")
 
       try await faulty.mend()
@@ -108,10 +108,10 @@ struct FaultMatrixTests {
       if fault.isHandled {
         // The server did its part: the code is spent, and a new mail is one step.
         #expect(again.last["error"] as? String == "org.linkd.Auth1.Error.InvalidActionCode" && again.exit == 1)
-        #expect(again.last["flow"] as? String == flow && again.last["retry"] as? Bool == true)
+        #expect(again.stage["flow"] as? String == flow && again.stage["retry"] as? Bool == true)
         try await signIn(faulty)
       } else {
-        #expect(again.exit == 0 && again.last["flow"] as? String == flow, "\(again)")
+        #expect(again.exit == 0 && again.stage["flow"] as? String == flow, "\(again)")
       }
       #expect(try await faulty.world.email() == "user@example.com")
     }
@@ -125,8 +125,8 @@ struct FaultMatrixTests {
 
       let failed = try await faulty.command("sign-in", "email-link", "user@example.com")
       #expect(failed.last["error"] as? String == fault.error && failed.exit == 75, "\(failed)")
-      #expect(failed.last["stage"] as? String == "waiting-for-link")
-      let flow = try #require(failed.last["flow"] as? String)
+      #expect(failed.stage["stage"] as? String == "waiting-for-link")
+      let flow = try #require(failed.stage["flow"] as? String)
 
       try await faulty.mend()
       if fault.retryAfter > 0 {
