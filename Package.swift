@@ -94,6 +94,13 @@ let package = Package(
       name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
       swiftSettings: strict),
 
+    // Examples, kept honest by ExamplesTests.
+    .target(
+      name: "Login", dependencies: ["AuthCore", "LinkdClient"], path: "examples/swift/Login", swiftSettings: strict),
+    .executableTarget(
+      name: "sign-in-swift", dependencies: ["AuthCore", "LinkdClient", "Login"], path: "examples/swift/SignIn",
+      swiftSettings: strict),
+
     // Tests.
     tests("ArchitectureTests", []),
     tests("EventLoopTests", ["EventLoop", "TestSupport"]),
@@ -115,6 +122,7 @@ let package = Package(
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
+    tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
