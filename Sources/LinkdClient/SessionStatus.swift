@@ -55,7 +55,7 @@ public struct SessionReport: Sendable, Hashable {
   public var health: SessionHealth
   /// Why not.
   public var healthReason: AuthError?
-  /// Seconds between the server's clock and this machine's.
+  /// Seconds that the server's clock is ahead of this machine's.
   public var clockSkew: Int64
   /// Who was signed in before a forced sign-out.
   public var lastUser: LastUser?
