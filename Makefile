@@ -11,7 +11,7 @@ BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcur
   libgcrypt20-dev libidn2-dev
 # What the demo and the tests use besides: real parts, and checkers that aren't ours.
 TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
-  python3 python3-dbus python3-gi procps binutils util-linux
+  python3 python3-dbus python3-gi gjs procps binutils util-linux
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build demo test bench format lint install uninstall clean
@@ -42,10 +42,10 @@ bench: build ## ratios to the floors of the bus, the loader and the disk
 	scripts/bench $(BUILD)
 
 format: ## rewrite the sources in the one style
-	$(SWIFT) format -i -r Package.swift Sources Tests
+	$(SWIFT) format -i -r Package.swift Sources Tests examples/swift
 
 lint: ## complain where the style isn't kept
-	$(SWIFT) format lint --strict -r Package.swift Sources Tests
+	$(SWIFT) format lint --strict -r Package.swift Sources Tests examples/swift
 
 install: ## put the built programs and desktop files under PREFIX
 	scripts/install "$(BUILD)" "$(DESTDIR)" "$(PREFIX)"

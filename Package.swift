@@ -40,7 +40,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] =
 let package = Package(
   name: "linkd",
   products: [
-    .library(name: "LinkdClient", targets: ["LinkdClient"]),
+    .library(name: "LinkdClient", targets: ["LinkdClient", "AuthCore"]),
     .executable(name: "linkd", targets: ["linkd"]),
     .executable(name: "linkctl", targets: ["linkctl"]),
     .executable(name: "auth-emulator", targets: ["auth-emulator"]),
@@ -77,7 +77,7 @@ let package = Package(
     target("Desktop", ["AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
-    target("LinkdClient", ["AuthCore", "DBus"]),
+    target("LinkdClient", ["AuthCore", "DBus", "EventLoop"]),
 
     // Ring 4: programs that wire.
     program(
@@ -92,6 +92,13 @@ let package = Package(
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
+      swiftSettings: strict),
+
+    // Examples, kept honest by ExamplesTests.
+    .target(
+      name: "Login", dependencies: ["AuthCore", "LinkdClient"], path: "examples/swift/Login", swiftSettings: strict),
+    .executableTarget(
+      name: "sign-in-swift", dependencies: ["AuthCore", "LinkdClient", "Login"], path: "examples/swift/SignIn",
       swiftSettings: strict),
 
     // Tests.
@@ -110,9 +117,12 @@ let package = Package(
     tests("BridgePageTests", ["BridgePage", "TestSupport"], data: ["bridge.test.mjs"]),
     tests("DesktopTests", ["Desktop", "AppConfiguration", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
+    tests(
+      "LinkdClientTests", ["LinkdClient", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
+    tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
       data: ["callers.py", "front.py", "wallclock.c"]),

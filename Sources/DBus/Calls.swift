@@ -14,18 +14,28 @@ extension Connection {
     timeout: Duration? = .seconds(25), autoStart: Bool = true
   ) async throws(DBusError) -> [DBusValue] {
     if Task.isCancelled { throw .cancelled }
-    let serial = try sendCall(
-      destination: destination, path: path, interface: interface, member: member, arguments: arguments,
-      autoStart: autoStart)
     // The bus answers for itself, and a unique name for nobody else: a forged reply doesn't count. Who answers for
     // a well-known name can't be known.
     let replier = destination == BusDriver.name || destination.hasPrefix(":") ? destination : nil
+    let sent = SentCall()
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        pending.add(serial, from: replier, timeout: timeout, continuation)
+        // Sent and noted in one stretch. On the way into this closure a task that isn't the loop's own waits for its
+        // turn, and in a busy loop the reply to a call sent before would have come and gone.
+        do throws(DBusError) {
+          let serial = try sendCall(
+            destination: destination, path: path, interface: interface, member: member, arguments: arguments,
+            autoStart: autoStart)
+          sent.serial = serial
+          pending.add(serial, from: replier, timeout: timeout, continuation)
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
       }
     } onCancel: {
-      EventLoop.shared.perform { self.pending.fail(serial, .cancelled) }
+      EventLoop.shared.perform {
+        if let serial = sent.serial { self.pending.fail(serial, .cancelled) }
+      }
     }
     return try result.get()
   }
@@ -67,6 +77,13 @@ extension Connection {
       destination: BusDriver.name, path: BusDriver.path, interface: BusDriver.interface, member: member,
       arguments: arguments)
   }
+}
+
+/// What the cancellation of a call has to know.
+@LoopActor
+private final class SentCall {
+  /// Nil until it was sent.
+  var serial: UInt32?
 }
 
 /// Calls that wait for their replies, by serial.

@@ -150,8 +150,11 @@ public final class Connection {
 
   /// Returns when everything queued has been written to the socket, or the connection is lost.
   public func flush() async {
-    guard isOpen, dbus_connection_has_messages_to_send(handle) != 0 else { return }
-    await withCheckedContinuation { flushWaiters.append($0) }
+    await withCheckedContinuation { waiter in
+      // Asked here and not before the wait: on the way into it the last byte may go out (see `call`).
+      guard isOpen, dbus_connection_has_messages_to_send(handle) != 0 else { return waiter.resume() }
+      flushWaiters.append(waiter)
+    }
   }
 
   private func resumeFlushWaiters() {

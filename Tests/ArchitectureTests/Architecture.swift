@@ -26,7 +26,7 @@ struct Architecture {
       "Desktop": ["AppConfiguration", "Texts", "DBus", "EventLoop"],
       "Callers": ["DBus"],
       "Keyring": ["AuthCore", "Crypto"],
-      "LinkdClient": ["AuthCore", "DBus"],
+      "LinkdClient": ["AuthCore", "DBus", "EventLoop"],
       "linkd": [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux", "DBus",
         "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",

@@ -30,7 +30,10 @@ final class Recorder<Value: Sendable> {
   }
 
   func first(_ count: Int) async -> [Value] {
-    if values.count < count { await withCheckedContinuation { waiters.append((count, $0)) } }
+    await withCheckedContinuation { waiter in
+      // Asked here and not before the wait: a task that isn't the loop's own comes late.
+      if values.count < count { waiters.append((count, waiter)) } else { waiter.resume() }
+    }
     return Array(values.prefix(count))
   }
 }

@@ -1,36 +1,55 @@
 import Foundation
-import TestSupport
 
 /// A desktop session of its own for one test: scratch home, real bus with activation, the emulator's program, the built
 /// `linkd` and `linkctl`. Everything ends with it.
-final class World: Sendable {
-  struct Failure: Error, CustomStringConvertible { let description: String }
+public final class World: Sendable {
+  /// Why a test can't go on.
+  public struct Failure: Error, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
 
-  static let project = "demo-linkd"
-  static let scheme = "com.example.linkd"
+    /// Takes the sentence.
+    public init(description: String) { self.description = description }
+  }
 
-  let home: Scratch
-  let bus: PrivateBus
-  let emulatorAddress: String
+  /// The emulator's project.
+  public static let project = "demo-linkd"
+  /// The first app's scheme.
+  public static let scheme = "com.example.linkd"
+
+  /// The scratch home.
+  public let home: Scratch
+  /// The session bus.
+  public let bus: PrivateBus
+  /// Host and port of the emulator.
+  public let emulatorAddress: String
   private let emulator: Int32
-  let environment: [String: String]
+  /// The session's environment, for programs of the test's.
+  public let environment: [String: String]
 
   /// The folder of the programs under test: the debug build's, which has the pause points, or the release build's.
-  static var programs: String {
+  public static var programs: String {
     if let folder = ProcessInfo.processInfo.environment["LINKD_PROGRAMS"] { return folder }
     let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundlePath
     return ((bundle ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent
   }
 
-  static var root: String {
+  /// The repository.
+  public static var root: String {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .path
+  }
+
+  /// Whether an interface, as `desktop/dbus` publishes it, has a method.
+  public static func publishes(_ method: String, of interface: String) -> Bool {
+    let file = "\(root)/desktop/dbus/\(interface).xml"
+    return (try? String(contentsOfFile: file, encoding: .utf8))?.contains("<method name=\"\(method)\">") == true
   }
 
   /// - Parameters:
   ///   - apps: names of the apps to add; each gets `<scheme>.<name>`, the first one `scheme` itself.
   ///   - daemon: environment of the daemon, besides the session's.
-  static func start(apps: [String] = ["demo"], daemon: [String: String] = [:]) async throws -> World {
+  public static func start(apps: [String] = ["demo"], daemon: [String: String] = [:]) async throws -> World {
     let world = try World(daemon: daemon)
     for (index, app) in apps.enumerated() {
       try await world.addApp(app, scheme: index == 0 ? scheme : "\(scheme).\(app)")
@@ -82,7 +101,8 @@ final class World: Sendable {
     Subprocess.wait(emulator)
   }
 
-  static func line(_ descriptor: Int32) -> String {
+  /// The next line of a descriptor, without its end.
+  public static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
@@ -92,27 +112,29 @@ final class World: Sendable {
   // MARK: Programs
 
   /// The environment of the next daemon that the bus starts.
-  func setDaemon(_ variables: [String: String]) throws {
+  public func setDaemon(_ variables: [String: String]) throws {
     let all = ["LINKD_LOG": "debug"].merging(variables) { $1 }
     _ = try home.write(all.map { "export \($0.key)='\($0.value)'\n" }.joined(), to: "daemon.env")
   }
 
+  /// Runs a program in the session.
   @discardableResult
-  func run(
+  public func run(
     _ argv: [String], stdin: String = "", environment more: [String: String] = [:], timeout: Duration = .seconds(30)
   ) async throws -> Subprocess.Result {
     try await Subprocess.run(argv, environment: environment.merging(more) { $1 }, stdin: stdin, timeout: timeout)
   }
 
+  /// Runs `linkctl`.
   @discardableResult
-  func linkctl(
+  public func linkctl(
     _ arguments: String..., stdin: String = "", environment more: [String: String] = [:]
   ) async throws -> Subprocess.Result {
     try await run(["\(World.programs)/linkctl"] + arguments, stdin: stdin, environment: more)
   }
 
   /// The objects that `linkctl … --json` printed.
-  func json(_ arguments: String..., stdin: String = "") async throws -> [[String: Any]] {
+  public func json(_ arguments: String..., stdin: String = "") async throws -> [[String: Any]] {
     let result = try await run(["\(World.programs)/linkctl"] + arguments + ["--json"], stdin: stdin)
     return try result.stdout.split(separator: "\n").map { line in
       guard let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] else {
@@ -123,14 +145,15 @@ final class World: Sendable {
   }
 
   /// A value that `gdbus call` prints: an independent client.
-  func gdbus(_ path: String, _ method: String, _ arguments: String...) async throws -> Subprocess.Result {
+  public func gdbus(_ path: String, _ method: String, _ arguments: String...) async throws -> Subprocess.Result {
     try await run(
       ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path", path, "--method", method] + arguments
     )
   }
 
+  /// Adds an app of the emulator's project.
   /// - Parameter backend: where the app's emulator is, instead of the world's own; empty for production.
-  func addApp(_ app: String, scheme: String, at backend: String? = nil, _ more: String...) async throws {
+  public func addApp(_ app: String, scheme: String, at backend: String? = nil, _ more: String...) async throws {
     let backend = backend ?? emulatorAddress
     let config = try home.write(
       """
@@ -149,10 +172,11 @@ final class World: Sendable {
 
   // MARK: The daemon
 
-  var log: String { (try? String(contentsOfFile: home.file("linkd.log"), encoding: .utf8)) ?? "" }
+  /// What the daemon has logged.
+  public var log: String { (try? String(contentsOfFile: home.file("linkd.log"), encoding: .utf8)) ?? "" }
 
   /// Nil while it isn't running.
-  func daemonPID() throws -> Int32? {
+  public func daemonPID() throws -> Int32? {
     let result = try Subprocess.runBlocking(
       [
         "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus",
@@ -163,14 +187,14 @@ final class World: Sendable {
   }
 
   /// `kill -9`, and waits until the bus has noticed. A waiting client may have started the next one by then.
-  func killDaemon() async throws {
+  public func killDaemon() async throws {
     guard let pid = try daemonPID() else { return }
     kill(pid, SIGKILL)
     try await eventually("the daemon to be gone") { try daemonPID() != pid }
   }
 
   /// Waits until the daemon stands at its pause point.
-  func daemonIsPaused() async throws {
+  public func daemonIsPaused() async throws {
     try await eventually("the pause point") {
       guard let pid = try daemonPID(), let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
       else {
@@ -181,7 +205,7 @@ final class World: Sendable {
   }
 
   /// Looks again until `condition` holds; fails after 20 s.
-  func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+  public func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
       if try await condition() { return }
@@ -193,7 +217,7 @@ final class World: Sendable {
   // MARK: Mails
 
   /// Starts an email-link flow and gives its id.
-  func sendLink(_ address: String, _ more: String...) async throws -> String {
+  public func sendLink(_ address: String, _ more: String...) async throws -> String {
     let result = try await run(
       ["\(World.programs)/linkctl", "sign-in", "email-link", address, "--no-wait"] + more)
     guard result.status == 0 else { throw Failure(description: "sign-in: \(result.stderr)") }
@@ -201,14 +225,14 @@ final class World: Sendable {
   }
 
   /// Links mailed to `address` and not spent yet, in order.
-  func mails(_ address: String) async throws -> [String] {
+  public func mails(_ address: String) async throws -> [String] {
     let codes = try await emulatorJSON("GET", "/emulator/v1/projects/\(World.project)/oobCodes")["oobCodes"]
     return (codes as? [[String: Any]] ?? []).filter { $0["email"] as? String == address }
       .compactMap { $0["oobLink"] as? String }
   }
 
   /// The `count`th link mailed to `address` and not spent yet, once it has been sent.
-  func mail(_ address: String, count: Int = 1) async throws -> String {
+  public func mail(_ address: String, count: Int = 1) async throws -> String {
     var found: [String] = []
     try await eventually("mail \(count) to \(address)") {
       found = try await mails(address)
@@ -218,7 +242,7 @@ final class World: Sendable {
   }
 
   /// What the button of the continue page opens, after following the mail's link as a browser would.
-  func button(_ link: String, scheme: String = World.scheme) async throws -> String {
+  public func button(_ link: String, scheme: String = World.scheme) async throws -> String {
     let result = try await run(["curl", "-fsS", "-o", "/dev/null", "-w", "%{redirect_url}", link])
     let allowed = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()")
     guard result.status == 0, let page = result.stdout.addingPercentEncoding(withAllowedCharacters: allowed) else {
@@ -228,12 +252,12 @@ final class World: Sendable {
   }
 
   /// The code in a link of the emulator's.
-  func code(_ link: String) -> String {
+  public func code(_ link: String) -> String {
     URLComponents(string: link)?.queryItems?.first { $0.name == "oobCode" }?.value ?? ""
   }
 
   /// Signs in by a mailed link, from the command to the session.
-  func signIn(_ address: String, app: String = "demo", scheme: String = World.scheme) async throws {
+  public func signIn(_ address: String, app: String = "demo", scheme: String = World.scheme) async throws {
     let sent = try await mails(address).count
     _ = try await sendLink(address, "--app", app)
     let result = try await linkctl("open", try await button(try await mail(address, count: sent + 1), scheme: scheme))
@@ -242,7 +266,8 @@ final class World: Sendable {
 
   // MARK: The emulator
 
-  func emulatorJSON(_ method: String, _ path: String, _ body: String? = nil) async throws -> [String: Any] {
+  /// A request to the emulator.
+  public func emulatorJSON(_ method: String, _ path: String, _ body: String? = nil) async throws -> [String: Any] {
     var argv = ["curl", "-fsS", "-X", method, "http://\(emulatorAddress)\(path)"]
     if let body { argv += ["-H", "Content-Type: application/json", "-d", body] }
     let result = try await run(argv)
@@ -251,18 +276,19 @@ final class World: Sendable {
   }
 
   /// Requests that the server has received for a path that ends in `suffix`.
-  func requests(_ suffix: String) async throws -> Int {
+  public func requests(_ suffix: String) async throws -> Int {
     let all = try await emulatorJSON("GET", "/emulator/v1/projects/\(World.project)/requests")["requests"]
     return (all as? [[String: Any]] ?? []).filter { ($0["path"] as? String)?.hasSuffix(suffix) == true }.count
   }
 
   /// A fault in the form of `auth-emulator --fault`.
-  func fault(_ spec: [String: Any]) async throws {
+  public func fault(_ spec: [String: Any]) async throws {
     let body = String(decoding: try JSONSerialization.data(withJSONObject: spec), as: UTF8.self)
     _ = try await emulatorJSON("POST", "/emulator/v1/projects/\(World.project)/faults", body)
   }
 
-  func clearFaults() async throws {
+  /// Removes all faults.
+  public func clearFaults() async throws {
     try await run([
       "curl", "-fsS", "-X", "DELETE", "http://\(emulatorAddress)/emulator/v1/projects/\(World.project)/faults",
     ])
@@ -270,9 +296,11 @@ final class World: Sendable {
 
   // MARK: What is there
 
-  func whoami(app: String = "demo") async throws -> [String: Any] {
+  /// The signed-in user; empty when nobody is.
+  public func whoami(app: String = "demo") async throws -> [String: Any] {
     try await json("whoami", "--app", app).last ?? [:]
   }
 
-  func email(app: String = "demo") async throws -> String? { try await whoami(app: app)["email"] as? String }
+  /// The signed-in user's address.
+  public func email(app: String = "demo") async throws -> String? { try await whoami(app: app)["email"] as? String }
 }

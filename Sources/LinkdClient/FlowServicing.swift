@@ -1,0 +1,71 @@
+public import AuthCore
+
+/// A pending sign-in that can be watched and helped on: ``LinkdFlow``, or a double of it.
+public protocol FlowServicing: Sendable {
+  /// Its public name.
+  var id: FlowID { get }
+  /// The stages, the current one first, up to the end.
+  var stages: Updates<FlowStatus> { get }
+  /// Gives the address that the link was sent to (`waiting-for-email`).
+  func provideEmail(_ email: String) async throws(LinkdError)
+  /// Gives a password (`waiting-for-password`, or a reauthentication by password).
+  func providePassword(_ password: Secret<String>) async throws(LinkdError)
+  /// Gives a code (`waiting-for-code`, `second-factor-required`).
+  func provideCode(_ code: Secret<String>) async throws(LinkdError)
+  /// Says yes (`waiting-for-confirmation`).
+  func confirm() async throws(LinkdError)
+  /// Sends the mail or the code once more.
+  func resend() async throws(LinkdError)
+  /// Ends it; nothing changes.
+  func cancel() async throws(LinkdError)
+}
+
+extension FlowServicing {
+  /// Waits for the end, and cancels the flow when the task is cancelled.
+  /// - Returns: the status at `succeeded`.
+  /// - Throws: why it failed; `Cancelled`; `ExpiredActionCode` where it took too long.
+  @discardableResult
+  public func end() async throws(LinkdError) -> FlowStatus {
+    try await wait { $0.stage.isEnd }.succeeded()
+  }
+
+  /// As ``end()``, but gives up, and cancels the flow, where it waits for something that only a person can give.
+  func endWithoutPerson() async throws(LinkdError) -> FlowStatus {
+    let status = try await wait { !$0.isUnderWay }
+    if !status.stage.isEnd { try? await cancel() }
+    return try status.succeeded()
+  }
+
+  /// The first status that is as wanted.
+  func wait(until isWanted: (FlowStatus) -> Bool) async throws(LinkdError) -> FlowStatus {
+    for try await status in stages where isWanted(status) { return status }
+    if Task.isCancelled {
+      // In a task of its own: calls of this one fail by now.
+      await Task { try? await self.cancel() }.value
+      throw .cancelled
+    }
+    throw FlowStatus.missing
+  }
+}
+
+extension FlowStatus {
+  /// Itself, where it ended well; else why it didn't.
+  func succeeded() throws(LinkdError) -> FlowStatus {
+    if stage == .succeeded { return self }
+    if stage == .cancelled { throw .cancelled }
+    if stage == .expired { throw .auth(.expiredActionCode, message: "It took too long. Start again.") }
+    if let error = details.error { throw error }
+    throw .auth(needed, message: "It needs another step first: \(stage.rawValue).")
+  }
+
+  /// The error that says what a flow waits for.
+  private var needed: AuthError {
+    switch stage {
+    case .reauthenticationRequired: .requiresRecentLogin
+    case .secondFactorRequired, .waitingForCode: .secondFactorRequired
+    case .waitingForCaptcha: .captchaRequired
+    case .conflict: .accountExistsWithDifferentCredential
+    default: .internal
+    }
+  }
+}

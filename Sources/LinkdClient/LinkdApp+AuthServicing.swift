@@ -1,0 +1,84 @@
+public import AuthCore
+import DBus
+
+extension LinkdApp: AuthServicing {
+  /// Subscribes with each iterator. The first value is the current one; linkd's restarts drop nothing and repeat nothing.
+  /// Of a user's details (name, address) intermediate values may be left out, of states and users none.
+  public var states: Updates<SessionStatus> { Updates(wire, path) }
+
+  /// Who is signed in now.
+  public func status() async throws(LinkdError) -> SessionStatus { try await report().status }
+
+  /// Signs in by address and password.
+  public func signIn(email: String, password: Secret<String>) async throws(LinkdError) -> User {
+    try await user(of: try await startPassword(email, password))
+  }
+
+  /// Makes an account and signs in to it.
+  public func register(
+    email: String, password: Secret<String>, displayName: String?
+  ) async throws(LinkdError) -> User {
+    try await user(of: try await startCreateUser(email, password, displayName: displayName))
+  }
+
+  /// Signs in as a guest.
+  public func signInAnonymously() async throws(LinkdError) -> User { try await user(of: try await startAnonymous()) }
+
+  /// Mails a link, and returns when the mail is under way.
+  public func sendSignInLink(to email: String) async throws(LinkdError) -> any FlowServicing {
+    let flow = try await startEmailLink(email)
+    let status = try await flow.wait { $0.stage != .starting }
+    if let error = status.details.error {
+      try? await flow.cancel()
+      throw error
+    }
+    return flow
+  }
+
+  /// Mails a link to choose a new password.
+  public func sendPasswordReset(to email: String) async throws(LinkdError) {
+    _ = try await call(Contract.Interface.signIn, "SendPasswordReset", [.string(email)])
+  }
+
+  /// Mails a link that proves the user's address.
+  public func sendEmailVerification() async throws(LinkdError) {
+    _ = try await call(Contract.Interface.account, "SendEmailVerification")
+  }
+
+  /// Changes name and picture.
+  public func updateProfile(displayName: String?, photoURL: String?) async throws(LinkdError) {
+    var changes: [String: DBusValue] = [:]
+    changes["display-name"] = displayName.map(DBusValue.string)
+    changes["photo-url"] = photoURL.map(DBusValue.string)
+    _ = try await call(Contract.Interface.account, "UpdateProfile", [.dict(changes)])
+  }
+
+  /// Asks the server for a newer picture of the user.
+  public func reloadUser() async throws(LinkdError) { _ = try await call(Contract.Interface.session, "ReloadUser") }
+
+  /// A token for whoever is signed in.
+  public func idToken(minValidity: UInt32, forceRefresh: Bool) async throws(LinkdError) -> IdentityToken {
+    try await idToken(minValidity: minValidity, forceRefresh: forceRefresh, uid: nil)
+  }
+
+  /// Ends the session.
+  public func signOut() async throws(LinkdError) { _ = try await call(Contract.Interface.session, "SignOut") }
+
+  /// Deletes the account.
+  public func deleteAccount(password: Secret<String>?) async throws(LinkdError) {
+    let flow = try await startDeleteUser()
+    if let password {
+      let status = try await flow.wait { !$0.isUnderWay }
+      if status.stage == .reauthenticationRequired { try await flow.providePassword(password) }
+    }
+    _ = try await flow.endWithoutPerson()
+  }
+
+  /// The user of a flow that needs nobody, once it has ended well.
+  private func user(of flow: LinkdFlow) async throws(LinkdError) -> User {
+    let status = try await flow.endWithoutPerson()
+    if let user = status.details.user { return user }
+    guard let user = try await currentUser else { throw .auth(.noCurrentUser, message: "Nobody is signed in.") }
+    return user
+  }
+}

@@ -1,0 +1,62 @@
+public import AuthCore
+import DBus
+
+/// A flow of linkd's: a sign-in that waits for its link, for example. It lives in linkd, also when this value is gone.
+///
+/// ```swift
+/// let flow = try await app.sendSignInLink(to: "you@example.com")
+/// let status = try await flow.end()   // cancelling the task cancels the flow
+/// print(status.details.user?.uid ?? "")
+/// ```
+public struct LinkdFlow: FlowServicing {
+  /// Its public name.
+  public let id: FlowID
+  private let wire: Wire
+  private var path: ObjectPath { Contract.flowPath(id) }
+
+  init(_ wire: Wire, _ id: FlowID) {
+    self.wire = wire
+    self.id = id
+  }
+
+  /// Subscribes with each iterator, and goes on when linkd restarts.
+  public var stages: Updates<FlowStatus> { Updates(wire, path) }
+
+  /// Where it stands now. Throws `NoSuchFlow` a minute after its end.
+  public func status() async throws(LinkdError) -> FlowStatus {
+    let properties: [String: DBusValue]
+    do throws(DBusError) {
+      properties = try await wire.properties(path, FlowStatus.interface)
+    } catch {
+      throw error.name == DBusError.Name.unknownObject ? FlowStatus.missing : LinkdError(error)
+    }
+    guard let status = FlowStatus(path, properties: properties) else { throw .malformed("GetAll") }
+    return status
+  }
+
+  /// Throws `InvalidEmail`, or that the flow waits for none.
+  public func provideEmail(_ email: String) async throws(LinkdError) { try await call("ProvideEmail", .string(email)) }
+
+  /// Throws where the flow waits for none.
+  public func providePassword(_ password: Secret<String>) async throws(LinkdError) {
+    try await call("ProvidePassword", .string(password.reveal()))
+  }
+
+  /// Throws where the flow waits for none.
+  public func provideCode(_ code: Secret<String>) async throws(LinkdError) {
+    try await call("ProvideCode", .string(code.reveal()))
+  }
+
+  /// Throws where there is nothing to confirm.
+  public func confirm() async throws(LinkdError) { try await call("Confirm") }
+
+  /// Throws `TooManyRequests` where it's too early.
+  public func resend() async throws(LinkdError) { try await call("Resend") }
+
+  /// Harmless after the end.
+  public func cancel() async throws(LinkdError) { try await call("Cancel") }
+
+  private func call(_ member: String, _ arguments: DBusValue...) async throws(LinkdError) {
+    _ = try await wire.call(path, FlowStatus.interface, member, arguments, options: [:])
+  }
+}
