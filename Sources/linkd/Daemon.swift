@@ -72,13 +72,17 @@ final class Daemon {
     registry.reload()
     restore(coordinator, registry, services)
     try await takeName(connection)
+    tree.isServing = true
     self.connection = connection
     self.coordinator = coordinator
     self.registry = registry
     isBusy = { services.toolkit.isBusy }
-    for keeper in registry.keepers.values { keeper.announce() }
     coordinator.resume()
-    watch(directories, registry)
+    // The call that started us is here already: what nobody waits for comes while the bus says who calls.
+    EventLoop.shared.after(.zero) { [weak self] in
+      for keeper in registry.keepers.values { keeper.announce() }
+      self?.watch(directories, registry)
+    }
     watchIdle(registry)
     log.info("ready", ["version": Release.version, "apps": registry.apps.count])
     return true
