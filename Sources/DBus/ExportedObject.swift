@@ -1,4 +1,4 @@
-public import EventLoop
+import EventLoop
 
 /// An object to be found on the bus. Introspectable, Peer and Properties come with it.
 public struct ExportedObject: Sendable {
