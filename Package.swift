@@ -95,6 +95,9 @@ let package = Package(
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
       swiftSettings: strict),
+    .executableTarget(
+      name: "store-filler", dependencies: ["AuthCore", "Keyring", "SessionStore"], path: "benchmarks/fill",
+      swiftSettings: strict),
 
     // Tests.
     tests("ArchitectureTests", []),
