@@ -14,7 +14,7 @@ TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-in
   python3 python3-dbus python3-gi gjs procps binutils util-linux
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test bench format lint install uninstall clean
+.PHONY: help deps static-runtime build demo test bench format lint install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,11 +26,24 @@ deps: ## install the Debian packages that are missing
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; $(SUDO) apt-get update -qq; \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; fi
 
-# Linked with the Swift runtime inside and stripped: nothing of the toolchain is needed where they run.
-build: deps ## linkd, linkctl and auth-emulator in .build/release
-	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product linkd
-	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product linkctl
-	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s --product auth-emulator
+# Linked with the Swift runtime inside and stripped: nothing of the toolchain is needed where they run. How the rest keeps
+# their starts short is told in docs/design/0004-speed.md.
+RELEASE := build -c release --static-swift-stdlib -Xlinker -s -Xlinker --no-export-dynamic
+# Relocations in the packed form, where the C library reads it (glibc 2.36).
+ifneq ($(shell readelf -V $$(gcc -print-file-name=libc.so.6) 2>/dev/null | grep GLIBC_ABI_DT_RELR),)
+RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
+endif
+
+# In the folder that the linker looks into first: so the C++ runtime is linked in instead of loaded.
+static-runtime: deps
+	@folder=$$($(SWIFT) build -c release --show-bin-path) && mkdir -p "$$folder" && \
+	  ln -sf "$$(gcc -print-file-name=libstdc++.a)" "$$folder/libstdc++.a" && \
+	  ln -sf "$$(gcc -print-file-name=libgcc_eh.a)" "$$folder/libgcc_s.a"
+
+build: static-runtime ## linkd, linkctl and auth-emulator in .build/release
+	$(SWIFT) $(RELEASE) --product linkd
+	$(SWIFT) $(RELEASE) --product linkctl
+	$(SWIFT) $(RELEASE) --product auth-emulator
 
 demo: build ## the main job on real parts: a mailed link becomes a session
 	scripts/demo $(BUILD)

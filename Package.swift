@@ -30,7 +30,9 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     swiftSettings: strict + [
       // Pause points at which a test kills the daemon exist in debug builds alone.
       .define("PAUSE_POINTS", .when(configuration: .debug))
-    ])
+    ],
+    // gold, Swift's own choice, can't pack relocations (docs/design/0004-speed.md).
+    linkerSettings: [.unsafeFlags(["-use-ld=bfd"], .when(configuration: .release))])
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
@@ -92,6 +94,9 @@ let package = Package(
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "store-filler", dependencies: ["AuthCore", "Keyring", "SessionStore"], path: "benchmarks/fill",
       swiftSettings: strict),
 
     // Examples, kept honest by ExamplesTests.

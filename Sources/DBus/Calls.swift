@@ -18,7 +18,7 @@ extension Connection {
     // a well-known name can't be known.
     let replier = destination == BusDriver.name || destination.hasPrefix(":") ? destination : nil
     let sent = SentCall()
-    let result = await withTaskCancellationHandler {
+    let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         // Sent and noted in one stretch. On the way into this closure a task that isn't the loop's own waits for its
         // turn, and in a busy loop the reply to a call sent before would have come and gone.
@@ -29,15 +29,18 @@ extension Connection {
           sent.serial = serial
           pending.add(serial, from: replier, timeout: timeout, continuation)
         } catch {
-          continuation.resume(returning: .failure(error))
+          continuation.resume(returning: .failed(error))
         }
       }
     } onCancel: {
       EventLoop.shared.perform {
-        if let serial = sent.serial { self.pending.fail(serial, .cancelled) }
+        if let serial = sent.serial { self.pending.finish(serial, .failed(.cancelled)) }
       }
     }
-    return try result.get()
+    switch outcome {
+    case .results(let values): return values
+    case .failed(let error): throw error
+    }
   }
 
   private func sendCall(
@@ -89,15 +92,22 @@ private final class SentCall {
 /// Calls that wait for their replies, by serial.
 @LoopActor
 final class PendingCalls {
-  typealias Outcome = Result<[DBusValue], DBusError>
+  /// Not a `Result`, and below not a dictionary: at its first use Swift looks a generic type's requirements up among all
+  /// conformances of the program, some 60 µs each, in every start (design 4).
+  enum Outcome: Sendable {
+    case results([DBusValue])
+    case failed(DBusError)
+  }
 
   private struct Call {
+    let serial: UInt32
     let continuation: CheckedContinuation<Outcome, Never>
     let replier: String?
     let timer: EventLoop.Timer?
   }
 
-  private var calls: [UInt32: Call] = [:]
+  /// In the order they were sent, which is mostly that of the replies.
+  private var calls: [Call] = []
 
   nonisolated init() {}
 
@@ -105,29 +115,29 @@ final class PendingCalls {
     _ serial: UInt32, from replier: String?, timeout: Duration?, _ continuation: CheckedContinuation<Outcome, Never>
   ) {
     // Cancelled before there was anything to cancel.
-    if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
-    let timer = timeout.map { EventLoop.shared.after($0) { self.fail(serial, .noReply) } }
-    calls[serial] = Call(continuation: continuation, replier: replier, timer: timer)
+    if Task.isCancelled { return continuation.resume(returning: .failed(.cancelled)) }
+    let timer = timeout.map { EventLoop.shared.after($0) { self.finish(serial, .failed(.noReply)) } }
+    calls.append(Call(serial: serial, continuation: continuation, replier: replier, timer: timer))
   }
 
   func complete(_ reply: borrowing Message) {
     let serial = reply.replySerial
-    guard let call = calls[serial] else { return }
+    guard let call = calls.first(where: { $0.serial == serial }) else { return }
     // An error may come from the bus instead: nobody has the name, or the one who had it is gone.
     if let replier = call.replier, let sender = reply.sender, sender != replier, sender != BusDriver.name { return }
     let outcome: Outcome
-    do throws(DBusError) { outcome = .success(try reply.result()) } catch { outcome = .failure(error) }
+    do throws(DBusError) { outcome = .results(try reply.result()) } catch { outcome = .failed(error) }
     finish(serial, outcome)
   }
 
-  func fail(_ serial: UInt32, _ error: DBusError) { finish(serial, .failure(error)) }
-
   func failAll(_ error: DBusError) {
-    for serial in calls.keys.sorted() { fail(serial, error) }
+    for call in calls { finish(call.serial, .failed(error)) }
   }
 
-  private func finish(_ serial: UInt32, _ outcome: Outcome) {
-    guard let call = calls.removeValue(forKey: serial) else { return }
+  /// Harmless for a call that has its outcome.
+  func finish(_ serial: UInt32, _ outcome: Outcome) {
+    guard let index = calls.firstIndex(where: { $0.serial == serial }) else { return }
+    let call = calls.remove(at: index)
     call.timer?.cancel()
     call.continuation.resume(returning: outcome)
   }

@@ -73,6 +73,16 @@ public struct Method: Sendable {
     case sync(@LoopActor (MethodCall) throws(DBusError) -> [DBusValue])
     /// May wait. Runs up to its first suspension before the next message is looked at.
     case async(@LoopActor (MethodCall) async throws(DBusError) -> [DBusValue])
+    /// Answers with results that are there already, or else waits: only then it costs a task.
+    case prepared(@LoopActor (MethodCall) throws(DBusError) -> PreparedAnswer)
+  }
+
+  /// What a handler of prepared results gives.
+  public enum PreparedAnswer: Sendable {
+    /// At once.
+    case now(PreparedResults)
+    /// When the body has them. It runs like an async handler.
+    case later(@LoopActor () async throws(DBusError) -> PreparedResults)
   }
 
   /// CamelCase, by convention.
@@ -205,57 +215,4 @@ public struct Interface: Sendable {
   func method(_ name: String) -> Method? { methodIndex[name].map { methods[$0] } }
   func property(_ name: String) -> Property? { propertyIndex[name].map { properties[$0] } }
   func signal(_ name: String) -> SignalDescription? { signals.first { $0.name == name } }
-}
-
-/// An object to be found on the bus. Introspectable, Peer and Properties come with it.
-public struct ExportedObject: Sendable {
-  /// Where it is.
-  public let path: ObjectPath
-  /// Whether it answers ObjectManager for all objects below it.
-  public let isObjectManager: Bool
-  let isVisible: @LoopActor (Caller) -> Bool
-  private let tables: Tables
-
-  private enum Tables: Sendable {
-    case kept([Interface], index: [String: Int])
-    case madeAnew(@LoopActor () -> [Interface])
-  }
-
-  /// Describes it. For callers to whom it isn't visible it doesn't exist.
-  public init(
-    path: ObjectPath, interfaces: [Interface], isObjectManager: Bool = false,
-    isVisible: @escaping @LoopActor (Caller) -> Bool = { _ in true }
-  ) {
-    self.path = path
-    self.isObjectManager = isObjectManager
-    self.isVisible = isVisible
-    tables = .kept(interfaces, index: Dictionary(uniqueKeysWithValues: interfaces.enumerated().map { ($1.name, $0) }))
-  }
-
-  /// Describes one of many that are seldom asked: its tables are made for each use and cost nothing meanwhile.
-  public init(
-    path: ObjectPath, makingInterfaces make: @escaping @LoopActor () -> [Interface],
-    isVisible: @escaping @LoopActor (Caller) -> Bool = { _ in true }
-  ) {
-    self.path = path
-    isObjectManager = false
-    self.isVisible = isVisible
-    tables = .madeAnew(make)
-  }
-
-  /// Its tables, in the order of the introspection data.
-  @LoopActor public var interfaces: [Interface] {
-    switch tables {
-    case .kept(let interfaces, _): interfaces
-    case .madeAnew(let make): make()
-    }
-  }
-
-  @LoopActor
-  func interface(_ name: String) -> Interface? {
-    switch tables {
-    case .kept(let interfaces, let index): index[name].map { interfaces[$0] }
-    case .madeAnew(let make): make().first { $0.name == name }
-    }
-  }
 }

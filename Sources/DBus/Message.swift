@@ -53,6 +53,24 @@ extension Message {
     return message
   }
 
+  /// A reply that belongs to no call yet.
+  static func reply(arguments: [DBusValue]) throws(DBusError) -> Message {
+    try MarshallingCheck.check(arguments)
+    let message = try adopt(dbus_message_new(DBUS_MESSAGE_TYPE_METHOD_RETURN))
+    message.setNoReply()
+    try message.append(arguments)
+    return message
+  }
+
+  /// This reply as the one to `call`.
+  func copy(replyingTo call: borrowing Message) throws(DBusError) -> Message {
+    let message = try Self.adopt(dbus_message_copy(handle))
+    guard dbus_message_set_reply_serial(message.handle, dbus_message_get_serial(call.handle)) != 0,
+      dbus_message_set_destination(message.handle, dbus_message_get_sender(call.handle)) != 0
+    else { throw .noMemory }
+    return message
+  }
+
   /// The error reply to a call. A handler's invalid name or message is made valid: a reply there must be.
   static func error(_ error: DBusError, replyTo call: borrowing Message) throws(DBusError) -> Message {
     let name = Validation.isErrorName(error.name) ? error.name : DBusError.Name.failed

@@ -9,7 +9,7 @@ extension Connection {
   public func unexport(_ path: ObjectPath) { objects.unexport(path) }
 
   /// Whether something is exported at the very path.
-  public func isExported(_ path: ObjectPath) -> Bool { objects.objects[path] != nil }
+  public func isExported(_ path: ObjectPath) -> Bool { objects.object(at: path) != nil }
 
   /// Broadcasts PropertiesChanged as the table's annotations say: values, as ``Caller/broadcast`` sees them, for
   /// `.true`; names for `.invalidates` and for what has no such value; nothing for the others.
@@ -29,8 +29,9 @@ extension Connection {
 final class ObjectServer {
   /// Weak: a handler may outlive a closed connection.
   weak var connection: Connection?
-  private(set) var objects: [ObjectPath: ExportedObject] = [:]
-  /// The few of them that announce what appears below: found without looking at all objects.
+  /// By the path's text: texts are hashed anyway, and another type of key would cost a start 60 µs.
+  private var objects: [String: ExportedObject] = [:]
+  /// Those that announce what is below them: nearly always the one at the top.
   private(set) var managers: [ObjectPath] = []
   private(set) var callsInFlight = 0
   private(set) var lastCallTime: UInt64 = 0
@@ -41,15 +42,19 @@ final class ObjectServer {
 
   nonisolated init() {}
 
+  var all: some Sequence<ExportedObject> { objects.values }
+
+  func object(at path: ObjectPath) -> ExportedObject? { objects[path.text] }
+
   func add(_ object: ExportedObject) {
-    objects[object.path] = object
+    objects[object.path.text] = object
     managers.removeAll { $0 == object.path }
     if object.isObjectManager { managers.append(object.path) }
   }
 
   func remove(_ path: ObjectPath) -> ExportedObject? {
     managers.removeAll { $0 == path }
-    return objects.removeValue(forKey: path)
+    return objects.removeValue(forKey: path.text)
   }
 
   // MARK: From call to caller
@@ -105,6 +110,26 @@ final class ObjectServer {
         do throws(DBusError) { result = .success(try await body(found.call)) } catch { result = .failure(error) }
         self.answer(held.message, found.method.checked { () throws(DBusError) in try result.get() })
       }
+    case .prepared(let body): dispatchPrepared(message, found.method) { () throws(DBusError) in try body(found.call) }
+    }
+  }
+
+  private func dispatchPrepared(
+    _ message: borrowing Message, _ method: Method, _ body: () throws(DBusError) -> Method.PreparedAnswer
+  ) {
+    do throws(DBusError) {
+      switch try body() {
+      case .now(let results): answer(message, prepared: method.checked(results))
+      case .later(let wait):
+        let held = HeldMessage(message)
+        Task.immediateOnLoop {
+          let result: Result<PreparedResults, DBusError>
+          do throws(DBusError) { result = method.checked(try await wait()) } catch { result = .failure(error) }
+          self.answer(held.message, prepared: result)
+        }
+      }
+    } catch {
+      answer(message, .failure(error))
     }
   }
 
@@ -151,13 +176,23 @@ final class ObjectServer {
 
   // MARK: From handler to reply
 
-  /// The only place that replies, so that every call gets exactly one.
   private func answer(_ call: borrowing Message, _ result: Result<[DBusValue], DBusError>) {
+    reply(to: call) { (call) throws(DBusError) in try Message.reply(to: call, arguments: try result.get()) }
+  }
+
+  private func answer(_ call: borrowing Message, prepared result: Result<PreparedResults, DBusError>) {
+    reply(to: call) { (call) throws(DBusError) in try result.get().reply(to: call) }
+  }
+
+  /// The only place that replies, so that every call gets exactly one.
+  private func reply(
+    to call: borrowing Message, _ message: (borrowing Message) throws(DBusError) -> Message
+  ) {
     callsInFlight -= 1
     lastCallTime = BootClock.nanoseconds
     guard call.expectsReply, let connection, connection.isOpen else { return }
     do throws(DBusError) {
-      try connection.send(Message.reply(to: call, arguments: try result.get()))
+      try connection.send(try message(call))
     } catch {
       // What can't be sent as a result is told as an error. If even that fails there is no memory.
       if let reply = try? Message.error(error, replyTo: call) { _ = try? connection.send(reply) }
@@ -181,11 +216,18 @@ extension Method {
     do throws(DBusError) {
       let values = try body()
       let signature = values.count == 1 ? values[0].signatureText : values.map(\.signatureText).joined()
-      guard signature == outputSignature
-      else { return .failure(.failed("\(name) made (\(signature)) instead of (\(outputSignature))")) }
+      guard signature == outputSignature else { return .failure(wrong(signature)) }
       return .success(values)
     } catch {
       return .failure(error)
     }
+  }
+
+  fileprivate func checked(_ results: PreparedResults) -> Result<PreparedResults, DBusError> {
+    results.signature == outputSignature ? .success(results) : .failure(wrong(results.signature))
+  }
+
+  private func wrong(_ signature: String) -> DBusError {
+    .failed("\(name) made (\(signature)) instead of (\(outputSignature))")
   }
 }

@@ -3,17 +3,17 @@ import EventLoop
 /// Paths, visibility and announcements.
 extension ObjectServer {
   func visibleObject(_ path: ObjectPath, for caller: Caller) -> ExportedObject? {
-    guard let object = objects[path], object.isVisible(caller) else { return nil }
+    guard let object = object(at: path), object.isVisible(caller) else { return nil }
     return object
   }
 
   func hasVisibleDescendant(_ path: ObjectPath, for caller: Caller) -> Bool {
-    objects.values.contains { $0.path.isDescendant(of: path) && $0.isVisible(caller) }
+    all.contains { $0.path.isDescendant(of: path) && $0.isVisible(caller) }
   }
 
   /// In the order of their paths.
   func visibleDescendants(of path: ObjectPath, for caller: Caller) -> [ExportedObject] {
-    objects.values.filter { $0.path.isDescendant(of: path) && $0.isVisible(caller) }.sorted { $0.path < $1.path }
+    all.filter { $0.path.isDescendant(of: path) && $0.isVisible(caller) }.sorted { $0.path < $1.path }
   }
 
   /// First path elements below `path`, on the way to visible objects.
@@ -39,14 +39,16 @@ extension ObjectServer {
       above: path, "InterfacesRemoved", [.objectPath(path), .strings(object.interfaces.map(\.name))])
   }
 
-  private func announceFromManagers(above path: ObjectPath, _ member: String, _ arguments: [DBusValue]) {
+  private func announceFromManagers(
+    above path: ObjectPath, _ member: String, _ arguments: @autoclosure () -> [DBusValue]
+  ) {
     for manager in managers where path.isDescendant(of: manager) {
-      broadcast(manager, StandardInterfaces.objectManagerName, member, arguments)
+      broadcast(manager, StandardInterfaces.objectManagerName, member, arguments())
     }
   }
 
   func propertiesChanged(_ path: ObjectPath, _ interface: String, _ names: [String]) {
-    guard let table = objects[path]?.interface(interface) else { return }
+    guard let table = object(at: path)?.interface(interface) else { return }
     var changed: [String: DBusValue] = [:]
     var invalidated: [String] = []
     for property in names.compactMap(table.property) {
@@ -76,7 +78,7 @@ extension ObjectServer {
   }
 
   func checkSignal(path: ObjectPath, interface: String, member: String, arguments: [DBusValue]) throws(DBusError) {
-    guard let table = objects[path]?.interface(interface) else { return }
+    guard let table = object(at: path)?.interface(interface) else { return }
     let signature = arguments.map(\.signatureText).joined()
     guard let declared = table.signal(member), declared.signature == signature
     else { throw .invalidArgs("\(interface) declares no signal \(member) with (\(signature))") }

@@ -115,7 +115,7 @@ extension ObjectServer {
 
   private func findTables(_ call: MethodCall) throws(DBusError) -> [Interface] {
     let name = call.arguments.first?.asString ?? ""
-    guard let object = objects[call.path] else { throw .unknownObject("no such object: \(call.path)") }
+    guard let object = object(at: call.path) else { throw .unknownObject("no such object: \(call.path)") }
     if name.isEmpty { return object.interfaces }
     if let table = object.interface(name) { return [table] }
     // The standard interfaces exist; they have no properties.

@@ -6,12 +6,13 @@ import Glibc
 final class SignalWatcher {
   private var descriptor: Int32 = -1
   private var mask = sigset_t()
-  private var handlers: [Int32: @LoopActor () -> Void] = [:]
+  private var handlers: [(signal: Int32, body: @LoopActor () -> Void)] = []
 
   nonisolated init() { sigemptyset(&mask) }
 
   func handle(_ signal: Int32, _ handler: @escaping @LoopActor () -> Void) {
-    handlers[signal] = handler
+    handlers.removeAll { $0.signal == signal }
+    handlers.append((signal, handler))
     sigaddset(&mask, signal)
     pthread_sigmask(SIG_BLOCK, &mask, nil)
     let first = descriptor < 0
@@ -24,7 +25,7 @@ final class SignalWatcher {
     while true {
       let signal = clinux_signalfd_read(descriptor)
       if signal == 0 { return }
-      handlers[signal]?()
+      handlers.first { $0.signal == signal }?.body()
     }
   }
 }

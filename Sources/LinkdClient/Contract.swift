@@ -61,6 +61,10 @@ public enum Contract {
 
   /// Whether a path is an app's at an emulator that a caller named.
   public static func isEmulatorVariant(_ path: ObjectPath) -> Bool {
-    path.text.hasPrefix("\(rootPath)/app/") && path.text.contains("/emulator/")
+    let prefix = "\(rootPath)/app/"
+    guard path.text.hasPrefix(prefix) else { return false }
+    // By elements: looking for a text in a text would link the whole of Swift's regular expressions.
+    let elements = path.text.dropFirst(prefix.count).split(separator: "/")
+    return elements.count > 2 && elements[1] == "emulator"
   }
 }

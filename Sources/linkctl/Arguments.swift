@@ -37,8 +37,9 @@ struct Arguments: Sendable {
   private(set) var words: [String] = []
   /// After `--`: nothing here is an option.
   private(set) var rest: [String] = []
-  private var values: [String: [String]] = [:]
-  private var flags: Set<String> = []
+  /// In the order given. Few, so that lists do: each hashed collection costs a start of the program some 40 µs.
+  private var values: [(name: String, value: String)] = []
+  private var flags: [String] = []
 
   /// - Parameter ignoringUnknown: a launcher's own flags may stand between ours (field report B079).
   init(_ arguments: ArraySlice<String>, _ specs: [OptionSpec], ignoringUnknown: Bool = false) throws(UsageError) {
@@ -69,7 +70,7 @@ struct Arguments: Sendable {
   ) throws(UsageError) {
     guard spec.value != nil else {
       guard inline == nil else { throw UsageError(message: "--\(spec.name) takes no value.") }
-      flags.insert(spec.name)
+      flags.append(spec.name)
       return
     }
     var value = inline
@@ -78,8 +79,10 @@ struct Arguments: Sendable {
       index += 1
     }
     guard let value else { throw UsageError(message: "--\(spec.name) needs a value.") }
-    if !spec.isRepeatable, values[spec.name] != nil { throw UsageError(message: "--\(spec.name) stands twice.") }
-    values[spec.name, default: []].append(value)
+    if !spec.isRepeatable, self.value(spec.name) != nil {
+      throw UsageError(message: "--\(spec.name) stands twice.")
+    }
+    values.append((spec.name, value))
   }
 
   private static func name(_ argument: String) -> Substring {
@@ -90,8 +93,8 @@ struct Arguments: Sendable {
   }
 
   func has(_ flag: String) -> Bool { flags.contains(flag) }
-  func value(_ name: String) -> String? { values[name]?.first }
-  func all(_ name: String) -> [String] { values[name] ?? [] }
+  func value(_ name: String) -> String? { values.first { $0.name == name }?.value }
+  func all(_ name: String) -> [String] { values.filter { $0.name == name }.map(\.value) }
 
   /// The whole number of an option.
   func number(_ name: String) throws(UsageError) -> UInt32? {

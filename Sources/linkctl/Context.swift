@@ -1,5 +1,6 @@
 import AuthCore
 import DBus
+import EventLoop
 import Glibc
 import LinkdClient
 
@@ -11,7 +12,7 @@ final class Context {
   /// Seconds the whole command may take; nil for as long as it takes.
   let timeout: UInt32?
   private var open: SyncConnection?
-  private let started = ContinuousClock.now
+  private let started = BootClock.nanoseconds
 
   init(_ command: Command, _ arguments: Arguments) throws(UsageError) {
     self.command = command
@@ -37,8 +38,10 @@ final class Context {
   var locale: String? {
     for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
       guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { continue }
-      let tag = value.prefix { $0 != "." && $0 != "@" }
-      return tag == "C" || tag == "POSIX" ? nil : String(tag.map { $0 == "_" ? "-" : $0 })
+      // By bytes, like everything on the way of a click: characters would load Unicode's tables.
+      let tag = value.utf8.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "@") }
+      let text = String(decoding: tag.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
+      return text == "C" || text == "POSIX" ? nil : text
     }
     return nil
   }
@@ -58,7 +61,7 @@ final class Context {
   }
 
   /// Whether the time that the whole command may take is over.
-  var hasTimedOut: Bool { ContinuousClock.now - started >= .seconds(Int64(timeout ?? 25)) }
+  var hasTimedOut: Bool { BootClock.nanoseconds - started >= UInt64(timeout ?? 25) * 1_000_000_000 }
 
   /// The object of the app that is meant: `--app`, else the default one.
   func appPath() throws(Failure) -> ObjectPath {

@@ -33,6 +33,8 @@ struct Output: Sendable {
 
   /// Without what could change a terminal: control and direction-changing characters.
   static func printable(_ text: String) -> String {
+    // Nearly every text: Unicode's tables needn't be loaded for it.
+    if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     var out = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
       switch scalar.properties.generalCategory {

@@ -43,19 +43,20 @@ final class AppRegistry {
         drop(key)
       }
     }
-    for app in apps.values { _ = find(SessionKey(app: app.id, backend: app.backend)) }
+    for app in apps.values { _ = makeKeeper(SessionKey(app: app.id, backend: app.backend)) }
     rebuildParser()
   }
 
   /// The keeper of `key`, made where there is none yet; nil if there is no such app.
   func keep(_ key: SessionKey) -> SessionKeeper? {
     if let keeper = keepers[key] { return keeper }
-    guard let keeper = find(key) else { return nil }
+    guard let keeper = makeKeeper(key) else { return nil }
     rebuildParser()
     return keeper
   }
 
-  private func find(_ key: SessionKey) -> SessionKeeper? {
+  /// The same without the parser, which takes its time with hundreds of apps.
+  private func makeKeeper(_ key: SessionKey) -> SessionKeeper? {
     if let keeper = keepers[key] { return keeper }
     guard let app = apps[key.app] else { return nil }
     // Read anew each time: an app may leave and come back while the daemon runs, and its session has changed since.

@@ -73,15 +73,15 @@ final class Daemon {
     watch(directories, registry)
     registry.reload()
     restore(coordinator, registry, services)
-    tree.isServing = true
     try await takeName(connection)
+    tree.isServing = true
     self.connection = connection
     self.coordinator = coordinator
     self.registry = registry
     isBusy = { services.toolkit.isBusy }
-    for keeper in registry.keepers.values { keeper.announce() }
     coordinator.resume()
-    watch(directories, registry)
+    // The call that started us is here already: what nobody waits for comes while the bus says who calls.
+    EventLoop.shared.after(.zero) { for keeper in registry.keepers.values { keeper.announce() } }
     watchIdle(registry, isImpaired: !storage.isUsable)
     log.info("ready", ["version": Release.version, "apps": registry.apps.count])
     return true

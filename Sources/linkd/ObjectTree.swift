@@ -11,7 +11,7 @@ final class ObjectTree {
   let coordinator: FlowCoordinator
   let inbox: LinkInbox
   let services: Services
-  /// Whether the name is ours, or is about to be: before, nobody hears what is announced.
+  /// Whether the name is ours. Until then nobody listens, and nothing is announced.
   var isServing = false
 
   init(
@@ -39,28 +39,30 @@ final class ObjectTree {
   }
 
   private func export(_ keeper: SessionKeeper) {
-    connection.export(
-      ExportedObject(
-        path: path(of: keeper.key),
-        interfaces: [
+    let object = ExportedObject(
+      path: path(of: keeper.key), isVisible: { [unowned self] caller in maySee(caller, keeper.app) },
+      interfaces: { [unowned self] in
+        [
           AppInterface(keeper: keeper, tree: self).table, SessionInterface(keeper: keeper, tree: self).table,
           SignInInterface(keeper: keeper, tree: self).table, AccountInterface(keeper: keeper, tree: self).table,
-        ],
-        isVisible: { [unowned self] caller in maySee(caller, keeper.app) }))
-    services.broadcast.managerProperties(["Apps"])
+        ]
+      })
+    connection.export(object, announce: isServing)
+    if isServing { services.broadcast.managerProperties(["Apps"]) }
   }
 
   /// There may be thousands: only their names are kept here.
   private func export(_ flow: Flow) {
-    let id = flow.id
-    let app = flow.key.app
-    connection.export(
-      ExportedObject(
-        path: Paths.flow(id), makingInterfaces: { [unowned self] in [FlowInterface(id: id, tree: self).table] },
-        isVisible: { [unowned self] caller in
-          guard let app = registry.apps[app] else { return caller.sandboxID == nil }
-          return maySee(caller, app)
-        }), announce: isServing)
+    // Of thousands of flows only what is needed is kept.
+    let (id, appID) = (flow.id, flow.key.app)
+    let object = ExportedObject(
+      path: Paths.flow(id),
+      isVisible: { [unowned self] caller in
+        guard let app = registry.apps[appID] else { return caller.sandboxID == nil }
+        return maySee(caller, app)
+      },
+      interfaces: { [unowned self] in [FlowInterface(id: id, tree: self).table] })
+    connection.export(object, announce: isServing)
   }
 
   /// The user's own processes see everything; a sandboxed caller sees the apps that list it (behaviour: Who may ask).

@@ -10,10 +10,8 @@ final class SessionKeeper {
   /// An ID token as it's handed out.
   struct HandedToken {
     let token: Secret<String>
-    /// Unix seconds, the server's clock.
-    let expiresAt: Int64
-    /// The claims as `GetIdToken` gives them; made once per token.
-    let claims: DBusValue
+    /// What `GetIdToken` answers: token, end of its life and claims; made once per token.
+    let reply: PreparedResults
   }
 
   let key: SessionKey
@@ -239,12 +237,15 @@ final class SessionKeeper {
   }
 
   private func hand(_ token: Secret<String>, _ session: Session) throws(AuthFailure) -> HandedToken {
-    let claims: IDToken
-    do { claims = try IDToken(token.reveal()) } catch {
+    do {
+      let claims = try IDToken(token.reveal())
+      let reply = try PreparedResults([
+        .string(token.reveal()), .int64(claims.expiresAt), DBusDictionaries.claims(claims.claims),
+      ])
+      return HandedToken(token: token, reply: reply)
+    } catch {
       throw AuthFailure(.serviceUnavailable, serverCode: "MALFORMED_ID_TOKEN")
     }
-    return HandedToken(
-      token: token, expiresAt: claims.expiresAt, claims: DBusDictionaries.claims(claims.claims))
   }
 }
 

@@ -45,6 +45,24 @@ struct ObjectServerTests {
       annotations: ["org.example.Note": "a \"b\" <c>"])
   }
 
+  @Test("an object's tables are made once, when somebody needs them") @LoopActor
+  func tablesAreMadeWhenNeeded() async throws {
+    let made = Recorder<ObjectPath>()
+    let objects = (0..<3).map { number in
+      let path = Rig.path.appending(label: "n\(number)")
+      return ExportedObject(path: path) {
+        made.record(path)
+        return [Self.interface(Model())]
+      }
+    }
+    let rig = try await Rig.start(objects)
+    #expect(made.values.isEmpty)
+    for _ in 0..<2 {
+      #expect(try await rig.call("Add", [.int32(1), .int32(2)], path: objects[1].path) == [.int32(3)])
+    }
+    #expect(made.values == [objects[1].path])
+  }
+
   // MARK: Introspection
 
   @Test @LoopActor func gdbusUnderstandsTheIntrospectionData() async throws {

@@ -25,7 +25,7 @@ static inline DBusConnection *session_bus(void) {
   return bus;
 }
 
-/// Appends an argument: `s=TEXT`, `u=NUMBER`, or `o` for an empty `a{sv}`.
+/// Appends an argument: `s=TEXT`, `u=NUMBER`, `o` for an empty `a{sv}`, or `o=NAME` for one with a true NAME.
 static inline void append(DBusMessage *message, const char *word) {
   DBusMessageIter all, options;
   dbus_message_iter_init_append(message, &all);
@@ -37,6 +37,17 @@ static inline void append(DBusMessage *message, const char *word) {
     dbus_message_iter_append_basic(&all, DBUS_TYPE_UINT32, &number);
   } else {
     dbus_message_iter_open_container(&all, DBUS_TYPE_ARRAY, "{sv}", &options);
+    if (word[1]) {
+      const char *name = word + 2;
+      dbus_bool_t yes = TRUE;
+      DBusMessageIter entry, value;
+      dbus_message_iter_open_container(&options, DBUS_TYPE_DICT_ENTRY, NULL, &entry);
+      dbus_message_iter_append_basic(&entry, DBUS_TYPE_STRING, &name);
+      dbus_message_iter_open_container(&entry, DBUS_TYPE_VARIANT, "b", &value);
+      dbus_message_iter_append_basic(&value, DBUS_TYPE_BOOLEAN, &yes);
+      dbus_message_iter_close_container(&entry, &value);
+      dbus_message_iter_close_container(&options, &entry);
+    }
     dbus_message_iter_close_container(&all, &options);
   }
 }

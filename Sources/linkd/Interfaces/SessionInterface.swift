@@ -16,7 +16,7 @@ struct SessionInterface {
         Method(
           "GetIdToken", in: [Argument("options", "a{sv}")],
           out: [Argument("token", "s"), Argument("expires_at", "x"), Argument("claims", "a{sv}")],
-          handler: .async(token)),
+          handler: .prepared(token)),
         Method("SignOut", in: [Argument("options", "a{sv}")], out: [], handler: .sync(signOut)),
         Method("ReloadUser", in: [Argument("options", "a{sv}")], out: [], handler: .async(reloadUser)),
       ],
@@ -52,21 +52,20 @@ struct SessionInterface {
     ]
   }
 
-  /// A cached token is answered without waiting for anything.
-  private func token(_ call: MethodCall) async throws(DBusError) -> [DBusValue] {
+  /// A cached token is answered without waiting for anything: apps ask before every request of theirs.
+  private func token(_ call: MethodCall) throws(DBusError) -> Method.PreparedAnswer {
     let options = try Options(call)
     try requireUser(options)
     let minValidity = Int64(try options.uint32("min-validity") ?? 300)
     let force = try options.bool("force-refresh") ?? false
-    do throws(AuthFailure) {
-      return reply(try await keeper.idToken(minValidity: minValidity, force: force))
-    } catch {
-      throw tree.reply(error, options, keeper)
+    if !force, let cached = keeper.cachedToken(minValidity: minValidity) { return .now(cached.reply) }
+    return .later { () async throws(DBusError) in
+      do throws(AuthFailure) {
+        return try await keeper.idToken(minValidity: minValidity, force: force).reply
+      } catch {
+        throw tree.reply(error, options, keeper)
+      }
     }
-  }
-
-  private func reply(_ token: SessionKeeper.HandedToken) -> [DBusValue] {
-    [.string(token.token.reveal()), .int64(token.expiresAt), token.claims]
   }
 
   private func requireUser(_ options: Options) throws(DBusError) {
