@@ -101,7 +101,8 @@ public final class World: Sendable {
     Subprocess.wait(emulator)
   }
 
-  private static func line(_ descriptor: Int32) -> String {
+  /// One line of what a descriptor gives.
+  public static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
