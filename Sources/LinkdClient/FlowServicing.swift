@@ -8,7 +8,7 @@ public protocol FlowServicing: Sendable {
   var stages: Updates<FlowStatus> { get }
   /// Gives the address that the link was sent to (`waiting-for-email`).
   func provideEmail(_ email: String) async throws(LinkdError)
-  /// Gives a password (`waiting-for-password`, or a reauthentication by password).
+  /// Gives a password (`waiting-for-password`).
   func providePassword(_ password: Secret<String>) async throws(LinkdError)
   /// Gives a code (`waiting-for-code`, `second-factor-required`).
   func provideCode(_ code: Secret<String>) async throws(LinkdError)
@@ -30,6 +30,7 @@ extension FlowServicing {
   }
 
   /// As ``end()``, but gives up, and cancels the flow, where it waits for something that only a person can give.
+  @discardableResult
   func endWithoutPerson() async throws(LinkdError) -> FlowStatus {
     let status = try await wait { !$0.isUnderWay }
     if !status.stage.isEnd { try? await cancel() }

@@ -81,6 +81,8 @@ public struct FlowDetails: Sendable, Hashable {
   public var canRetry = false
   /// The address that a link went to, or that a password is for.
   public var email: String?
+  /// The address before the change that a link makes or takes back.
+  public var previousEmail: String?
   /// The number that a code went to.
   public var phoneNumber: String?
   /// When what is waited for is too old.
@@ -91,7 +93,7 @@ public struct FlowDetails: Sendable, Hashable {
   public var codeLength: Int?
   /// How many wrong codes are left.
   public var attemptsLeft: Int?
-  /// Kind of the link that waits for an address.
+  /// Kind of the link that waits for an address or a confirmation.
   public var kind: String?
   /// Whether a new password is asked for.
   public var isNewPassword = false
@@ -119,6 +121,7 @@ public struct FlowDetails: Sendable, Hashable {
     }
     canRetry = dictionary["retry"]?.asBool ?? false
     email = dictionary["email"]?.asString
+    previousEmail = dictionary["previous-email"]?.asString
     phoneNumber = dictionary["phone-number"]?.asString
     expiresAt = dictionary["expires-at"]?.asInteger
     canResendAt = dictionary["can-resend-at"]?.asInteger

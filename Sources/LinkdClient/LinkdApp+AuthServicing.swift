@@ -64,14 +64,23 @@ extension LinkdApp: AuthServicing {
   /// Ends the session.
   public func signOut() async throws(LinkdError) { _ = try await call(Contract.Interface.session, "SignOut") }
 
-  /// Deletes the account.
+  /// Deletes the account. Where the sign-in is too long ago, a password signs the user in again, and the deletion goes on.
   public func deleteAccount(password: Secret<String>?) async throws(LinkdError) {
-    let flow = try await startDeleteUser()
-    if let password {
-      let status = try await flow.wait { !$0.isUnderWay }
-      if status.stage == .reauthenticationRequired { try await flow.providePassword(password) }
+    let deletion = try await startDeleteUser()
+    let status = try await deletion.wait { !$0.isUnderWay }
+    if status.stage == .reauthenticationRequired, let password,
+      let email = status.details.reauthentication?["email"]?.string
+    {
+      do throws(LinkdError) {
+        try await startPassword(email, password, purpose: .reauthenticate).endWithoutPerson()
+      } catch {
+        try? await deletion.cancel()
+        throw error
+      }
+      // linkd sets it going again; what it waited for is in the past.
+      _ = try await deletion.wait { !$0.isUnderWay && $0.sequence > status.sequence }
     }
-    _ = try await flow.endWithoutPerson()
+    try await deletion.endWithoutPerson()
   }
 
   /// The user of a flow that needs nobody, once it has ended well.

@@ -130,6 +130,52 @@ struct ServicingTests {
     try await passwords(try await connect(world))
   }
 
+  @Test(
+    "with linkd, a password confirms the deletion after a sign-in too long ago; a wrong one doesn't",
+    .enabled(if: World.publishes("DeleteUser", of: "org.linkd.Auth1.Account")))
+  func linkdDeletion() async throws {
+    let world = try await World.start()
+    let app = try await connect(world)
+    let password = Secret("correct horse")
+    let user = try await app.register(email: "ada@example.com", password: password)
+    for (given, expected) in [(nil, AuthError.requiresRecentLogin), (Secret("wrong one"), .invalidCredentials)] {
+      try await world.fault(["path": "accounts:delete", "error": "CREDENTIAL_TOO_OLD_LOGIN_AGAIN", "times": 1])
+      #expect(await error { () throws(LinkdError) in try await app.deleteAccount(password: given) } == expected)
+      #expect(try await app.currentUserID == user.uid)
+      #expect(try await world.json("flows").isEmpty)
+    }
+    try await world.fault(["path": "accounts:delete", "error": "CREDENTIAL_TOO_OLD_LOGIN_AGAIN", "times": 1])
+    try await app.deleteAccount(password: password)
+    #expect(try await app.currentUserID == nil)
+  }
+
+  @Test(
+    "with linkd: methods of an address, reset and verification mails, profile",
+    .enabled(if: World.publishes("UpdateProfile", of: "org.linkd.Auth1.Account")))
+  func linkdAccount() async throws {
+    let world = try await World.start()
+    let app = try await connect(world)
+    let old = Secret("correct horse")
+    _ = try await app.register(email: "ada@example.com", password: old)
+    #expect(try await app.fetchSignInMethods("ada@example.com") == ["password"])
+    try await app.updateProfile(displayName: "Ada", photoURL: nil)
+    #expect(try await app.currentUser?.displayName == "Ada")
+    try await app.sendEmailVerification()
+    let verification = Secret(try await world.mail("ada@example.com"))
+    #expect(try await app.checkActionCode(verification)["email"] == "ada@example.com")
+    try await app.applyActionCode(verification)
+    try await app.reloadUser()
+    #expect(try await app.currentUser?.emailVerified == true)
+    try await app.signOut()
+    try await app.sendPasswordReset(to: "ada@example.com")
+    try await app.confirmPasswordReset(
+      Secret(try await world.mail("ada@example.com")), newPassword: Secret("battery staple"))
+    #expect(
+      await error { () throws(LinkdError) in try await app.signIn(email: "ada@example.com", password: old) }
+        == .invalidCredentials)
+    #expect(try await app.signIn(email: "ada@example.com", password: Secret("battery staple")).displayName == "Ada")
+  }
+
   @Test("linkd has guests, who stay the same")
   func linkdGuests() async throws {
     let world = try await World.start()

@@ -101,7 +101,7 @@ public final class World: Sendable {
     Subprocess.wait(emulator)
   }
 
-  /// The next line of a descriptor, without its end.
+  /// One line of what a descriptor gives.
   public static func line(_ descriptor: Int32) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
