@@ -35,6 +35,14 @@ enum FlowMachine {
     return actions
   }
 
+  /// Without a copy of the flow: thousands are looked through.
+  var stage: FlowStage {
+    switch self {
+    case .emailLink(let machine): machine.flow.stage
+    case .anonymous(let machine): machine.flow.stage
+    }
+  }
+
   /// The event that the machine's own kind knows by one name.
   mutating func handle(
     _ email: EmailLinkFlow.Event, _ anonymous: AnonymousFlow.Event, at now: Int64
@@ -89,10 +97,10 @@ final class FlowCoordinator {
   }
 
   /// Flows that haven't ended.
-  var live: [Flow] { flows.values.map(\.flow).filter { !$0.stage.isEnd } }
+  var live: [Flow] { flows.values.compactMap { $0.stage.isEnd ? nil : $0.flow } }
 
   /// Whether the daemon must stay: something is under way that no later start would pick up by itself.
-  var isBusy: Bool { live.contains { $0.stage != .waitingForLink } }
+  var isBusy: Bool { flows.values.contains { !$0.stage.isEnd && $0.stage != .waitingForLink } }
 
   // MARK: Beginnings
 

@@ -25,7 +25,7 @@ struct ScaleTests {
       links.append(link)
       try await world.killDaemon()
     }
-    try fill(big, flows: 10_000, apps: 100)
+    try Self.fill(big, flows: 10_000, apps: 100)
     let idle = try await start(small)
     let loaded = try await start(big)
     print("scale: start \(idle) with one flow, \(loaded) with 10,000")
@@ -50,7 +50,7 @@ struct ScaleTests {
     let world = try await World.start()
     try await world.signIn("user@example.com")
     try await world.killDaemon()
-    try fill(world, flows: 3000, apps: 1)
+    try Self.fill(world, flows: 3000, apps: 1)
     _ = try await start(world)
     let begin = ContinuousClock.now
     #expect(try await world.linkctl("sign-out").status == 0)
@@ -65,7 +65,7 @@ struct ScaleTests {
     let world = try await World.start()
     try await world.signIn("user@example.com")
     try await world.killDaemon()
-    try fill(world, flows: 3000, apps: 1, createdAgo: 100_000)
+    try Self.fill(world, flows: 3000, apps: 1, createdAgo: 100_000)
     let time = try await start(world)
     print("scale: start \(time) with 3,000 overdue flows")
     #expect(time < .seconds(5))
@@ -80,7 +80,7 @@ struct ScaleTests {
   }
 
   /// Rows as a daemon leaves them, written by the daemon's own store.
-  private func fill(_ world: World, flows: Int, apps: Int, createdAgo: Int64 = 0) throws {
+  static func fill(_ world: World, flows: Int, apps: Int, createdAgo: Int64 = 0) throws {
     let config = world.home.file("config/linkd/apps.d")
     let demo = try String(contentsOfFile: "\(config)/demo.json", encoding: .utf8)
     for index in 1..<apps {
@@ -103,7 +103,7 @@ struct ScaleTests {
       let app = try #require(AppID(index % apps == 0 ? "demo" : "app-\(index % apps)"))
       var flow = Flow(
         id: try #require(FlowID("scale\(index)")), key: SessionKey(app: app, backend: backend), purpose: .signIn,
-        method: .emailLink, createdAt: now, expiresAt: now + 86_400)
+        method: .emailLink, createdAt: now - Int64(flows - index) / 10, expiresAt: now + 86_000)
       flow.email = "person\(index)@example.com"
       flow.linkTokenHash = Array("\(index)".utf8)
       flow.canResendAt = now + 60
