@@ -7,9 +7,7 @@ import LinkHandler
 import SessionStore
 
 /// A flow's machine, by method.
-///
-/// Boxed: looking through thousands of them must not move the flows about.
-indirect enum FlowMachine {
+enum FlowMachine {
   case emailLink(EmailLinkFlow)
   case anonymous(AnonymousFlow)
 
@@ -35,20 +33,6 @@ indirect enum FlowMachine {
     let actions = machine.handle(event, at: now)
     self = .emailLink(machine)
     return actions
-  }
-
-  /// Without a copy of the flow: thousands are looked through.
-  var stage: FlowStage {
-    switch self {
-    case .emailLink(let machine): machine.flow.stage
-    case .anonymous(let machine): machine.flow.stage
-    }
-  }
-
-  /// Whether it's a live flow that a link made.
-  var isUnsolicited: Bool {
-    guard case .emailLink(let machine) = self else { return false }
-    return machine.flow.linkTokenHash == nil && !machine.flow.stage.isEnd
   }
 
   /// The event that the machine's own kind knows by one name.
@@ -89,8 +73,6 @@ final class FlowCoordinator {
   private let services: Services
   private var mails = MailLimit()
   private var timers: [FlowID: EventLoop.Timer] = [:]
-  /// Flows that links made, oldest first; some have ended.
-  private var unsolicited: [FlowID] = []
   /// When the first of the live flows ends, Unix seconds.
   private var expiry: (moment: Int64, timer: EventLoop.Timer?) = (.max, nil)
   private var exchanging: Set<FlowID> = []
@@ -107,10 +89,10 @@ final class FlowCoordinator {
   }
 
   /// Flows that haven't ended.
-  var live: [Flow] { flows.values.compactMap { $0.stage.isEnd ? nil : $0.flow } }
+  var live: [Flow] { flows.values.map(\.flow).filter { !$0.stage.isEnd } }
 
   /// Whether the daemon must stay: something is under way that no later start would pick up by itself.
-  var isBusy: Bool { flows.values.contains { !$0.stage.isEnd && $0.stage != .waitingForLink } }
+  var isBusy: Bool { live.contains { $0.stage != .waitingForLink } }
 
   // MARK: Beginnings
 
@@ -119,7 +101,6 @@ final class FlowCoordinator {
     for flow in stored {
       guard let machine = FlowMachine(flow) else { continue }
       flows[flow.id] = machine
-      if machine.isUnsolicited { unsolicited.append(flow.id) }
       onAppear(flow)
     }
   }
@@ -138,12 +119,13 @@ final class FlowCoordinator {
 
   /// A flow that a link made: nobody here asked for the mail.
   func startUnsolicited(_ flow: Flow, code: Secret<String>) throws(AuthFailure) {
-    unsolicited.removeAll { flows[$0]?.isUnsolicited != true }
-    if unsolicited.count >= Self.unsolicitedLimit, let oldest = unsolicited.first { try? cancel(oldest) }
+    let older = live.filter { $0.linkTokenHash == nil && $0.method == .emailLink }.sorted {
+      $0.createdAt < $1.createdAt
+    }
+    if older.count >= Self.unsolicitedLimit, let oldest = older.first { try? cancel(oldest.id) }
     try add(.emailLink(EmailLinkFlow(flow)), code: code) { machine in
       machine.handle(EmailLinkFlow.Event.linkOpened(code: code), at: self.services.now)
     }
-    unsolicited.append(flow.id)
   }
 
   /// A guest: the one that's there, the one that's on its way (B125), or a new one.
@@ -165,8 +147,6 @@ final class FlowCoordinator {
   func open(_ id: FlowID, code: Secret<String>) throws(AuthFailure) {
     try show(id)
     try apply(id, code: code) { $0.handle(EmailLinkFlow.Event.linkOpened(code: code), at: self.services.now) }
-    // One that was given up, and is wanted after all.
-    if flows[id]?.isUnsolicited == true, !unsolicited.contains(id) { unsolicited.append(id) }
   }
 
   func provideEmail(_ id: FlowID, _ email: String) throws(AuthFailure) {

@@ -157,7 +157,7 @@ struct FaultMatrixStorageTests {
     let world = try await World.start()
     try await world.signIn("user@example.com")
     try await world.killDaemon()
-    try ScaleTests.fill(world, flows: 2000, apps: 1)
+    try ScaleTests().fill(world, flows: 2000, apps: 1)
     let file = world.home.file("state/linkd/linkd.sqlite")
     try await world.run(["sqlite3", file, "PRAGMA wal_checkpoint(TRUNCATE)"])
     // A leaf of a table (0x0d) in the middle: flows, since nothing else is that long.

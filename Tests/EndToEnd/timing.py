@@ -3,7 +3,6 @@
 usage: timing.py ROUNDS KNOWN-LINK BUS [KNOWN-LINK BUS]…; prints a line a kind of call: its name and a number for each bus.
 """
 
-import itertools
 import statistics
 import sys
 import time
@@ -22,25 +21,15 @@ def call(bus, path, interface, member, *arguments):
     return bus.call_blocking("org.linkd.Auth1", path, interface, member, None, (*arguments, NONE), timeout=60)
 
 
-codes = itertools.count()
-
-
-def unknown():
-    """A sign-in link that nobody asked for; linkd takes sixty of them a minute."""
-    return ("https://demo-linkd.firebaseapp.com/__/auth/action?apiKey=AIzaEXAMPLEKEY0000&mode=signIn"
-            f"&oobCode=timing-code-{next(codes):020d}&lang=en")
-
-
 calls = {
     "CanHandle-foreign": lambda link, bus: call(bus, "/org/linkd/Auth1", LINKS, "CanHandle", FOREIGN),
     "CanHandle-known": lambda link, bus: call(bus, "/org/linkd/Auth1", LINKS, "CanHandle", link),
     "Open-known": lambda link, bus: call(bus, "/org/linkd/Auth1", LINKS, "Open", link),
-    "Open-unknown": lambda link, bus: call(bus, "/org/linkd/Auth1", LINKS, "Open", unknown()),
     "GetIdToken": lambda link, bus: call(bus, "/org/linkd/Auth1/app/demo", SESSION, "GetIdToken"),
 }
 for name, work in calls.items():
     times = [[] for _ in sessions]
-    for _ in range(min(rounds, 30) if name == "Open-unknown" else rounds):
+    for _ in range(rounds):
         for place, (link, bus) in enumerate(sessions):
             start = time.perf_counter()
             work(link, bus)
