@@ -30,6 +30,8 @@ public struct LoadedFlows: Sendable, Hashable {
   public let unreadable: [FlowID]
   /// How many such rows have no readable name either.
   public let unnamed: Int
+  /// The file is damaged where they stand: there may be more of them than could be reached.
+  public let isIncomplete: Bool
 }
 
 extension SessionStore {
@@ -53,7 +55,7 @@ extension SessionStore {
       Value(flow.endedAt), Value(flow.linkTokenHash), .blob(body))
   }
 
-  /// All flows that haven't ended.
+  /// All flows that haven't ended, as far as a damaged file gives them.
   public func loadLiveFlows() throws(StoreError) -> LoadedFlows {
     let sealer = try key()
     let statement = try connection.prepare(
@@ -61,7 +63,8 @@ extension SessionStore {
     var flows: [Flow] = []
     var unreadable: [FlowID] = []
     var unnamed = 0
-    while try statement.step() {
+    var isIncomplete = false
+    while try Self.step(statement, &isIncomplete) {
       do throws(StoreError) {
         flows.append(try Self.flow(in: statement, with: sealer))
       } catch {
@@ -69,7 +72,18 @@ extension SessionStore {
         if let id = statement.text(0).flatMap(FlowID.init) { unreadable.append(id) } else { unnamed += 1 }
       }
     }
-    return LoadedFlows(flows: flows, unreadable: unreadable, unnamed: unnamed)
+    return LoadedFlows(flows: flows, unreadable: unreadable, unnamed: unnamed, isIncomplete: isIncomplete)
+  }
+
+  /// The next row; false too where the file is damaged, which `isDamaged` then says.
+  private static func step(_ statement: borrowing Statement, _ isDamaged: inout Bool) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      return try statement.step()
+    } catch {
+      guard error == .unreadable else { throw error }
+      isDamaged = true
+      return false
+    }
   }
 
   /// All flows that haven't ended, as far as they can be known without the key; what can't be understood is left out.

@@ -126,14 +126,18 @@ final class Daemon {
 
   private func restore(_ coordinator: FlowCoordinator, _ registry: AppRegistry, _ services: Services) {
     let now = services.now
-    let found = try? services.stored { store throws(StoreError) in
-      try store.prune(now: now)
-      return try store.loadLiveFlows()
-    }
+    // What can't be pruned, on a full or damaged disk, does no harm.
+    try? services.stored { store throws(StoreError) in try store.prune(now: now) }
+    let found = try? services.stored { store throws(StoreError) in try store.loadLiveFlows() }
     for id in found?.unreadable ?? [] { log.error("a flow can't be read", ["flow": id]) }
     let flows = found?.flows ?? []
     for key in registry.storedKeys + flows.map(\.key) { _ = registry.keep(key) }
     coordinator.restore(flows.filter { registry.keepers[$0.key] != nil })
+    guard let found, found.isIncomplete || found.unnamed > 0 || !found.unreadable.isEmpty else { return }
+    log.error("the store is damaged", ["unreadable": found.unreadable.count + found.unnamed])
+    for keeper in registry.keepers.values where keeper.machine.health == .ok {
+      keeper.unavailable(.attentionNeeded, .storageUnreadable)
+    }
   }
 
   private func takeName(_ connection: Connection) async throws(StartError) {

@@ -153,7 +153,36 @@ struct FaultMatrixStorageTests {
     try await worksAgain(world)
   }
 
-  @Test("B138: two daemons started at once: one serves, the other goes away, and both say success")
+  @Test(
+    "B138: a big file damaged among its flows: told; the session and the flows before it are there, and nothing is dropped"
+  )
+  func damagedAmongMany() async throws {
+    let world = try await World.start()
+    try await world.signIn("user@example.com")
+    try await world.killDaemon()
+    try ScaleTests().fill(world, flows: 2000, apps: 1)
+    let file = world.home.file("state/linkd/linkd.sqlite")
+    try await world.run(["sqlite3", file, "PRAGMA wal_checkpoint(TRUNCATE)"])
+    // A leaf of a table (0x0d) in the middle: flows, since nothing else is that long.
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    let pages = bytes.count / 8192..<bytes.count / 4096
+    let page = try #require(pages.first { bytes[$0 * 4096] == 0x0d })
+    try await damage(world, file, page: page)
+    #expect(try await world.email() == "user@example.com")
+    #expect(try await world.linkctl("token").status == 0)
+    let status = try #require(try await world.json("status").last)
+    #expect(status["health"] as? String == "attention-needed", "\(world.log)")
+    #expect(status["health-reason"] as? String == "org.linkd.Auth1.Error.StorageUnreadable")
+    let flows = try await world.gdbus(
+      "/org/linkd/Auth1", "org.freedesktop.DBus.Properties.Get", "org.linkd.Auth1.Manager", "ActiveFlows")
+    let count = flows.stdout.components(separatedBy: "/flow/").count - 1
+    #expect((1..<2000).contains(count), "\(count)")
+    // New ones find their place.
+    try await world.signIn("next@example.com")
+    #expect(try await world.email() == "next@example.com")
+  }
+
+  @Test("B137, B138: two daemons started at once: one serves, the other goes away, and both say success")
   func twoAtOnce() async throws {
     let world = try await World.start()
     try await world.signIn("user@example.com")

@@ -43,7 +43,7 @@ struct ScaleTests {
   }
 
   /// Rows as a daemon leaves them, written by the daemon's own store.
-  private func fill(_ world: World, flows: Int, apps: Int, createdAgo: Int64 = 0) throws {
+  func fill(_ world: World, flows: Int, apps: Int, createdAgo: Int64 = 0) throws {
     let config = world.home.file("config/linkd/apps.d")
     let demo = try String(contentsOfFile: "\(config)/demo.json", encoding: .utf8)
     for index in 1..<apps {
@@ -66,7 +66,7 @@ struct ScaleTests {
       let app = try #require(AppID(index % apps == 0 ? "demo" : "app-\(index % apps)"))
       var flow = Flow(
         id: try #require(FlowID("scale\(index)")), key: SessionKey(app: app, backend: backend), purpose: .signIn,
-        method: .emailLink, createdAt: now, expiresAt: now + 86_400)
+        method: .emailLink, createdAt: now - Int64(flows - index) / 10, expiresAt: now + 86_000)
       flow.email = "person\(index)@example.com"
       flow.linkTokenHash = Array("\(index)".utf8)
       flow.canResendAt = now + 60

@@ -83,7 +83,8 @@ struct DamageTests {
     for index in middle..<(middle + 40 * 4096) { bytes[index] = 0xa5 }
     try fixture.write(bytes)
     let store = try fixture.open()
-    #expect(throws: StoreError.unreadable) { try store.loadLiveFlows() }
+    let found = try store.loadLiveFlows()
+    #expect(found.isIncomplete && (1..<5000).contains(found.flows.count), "\(found.flows.count)")
     #expect(throws: StoreError.unreadable) { try store.check() }
     #expect(try store.loadSession(production)?.session == makeSession(), "what is whole can still be read")
   }

@@ -35,8 +35,10 @@ private final class Holder {
 
 @Suite(.timeLimit(.minutes(1)))
 struct FaultTests {
-  /// B137: a lock that's held at the start is waited for, also by the switch to the write-ahead log.
-  @Test(arguments: [true, false]) func openingWaits(isNew: Bool) throws {
+  @Test(
+    "B137: a lock that's held at the start is waited for, also by the switch to the write-ahead log",
+    arguments: [true, false])
+  func openingWaits(isNew: Bool) throws {
     let fixture = try Fixture()
     if !isNew { _ = try fixture.open() }
     let holder = try Holder(fixture.path, "BEGIN EXCLUSIVE;")
@@ -65,6 +67,7 @@ struct FaultTests {
     try store.save(makeFlow("b"))
     #expect(try store.loadLiveFlows().flows.count == 2)
     #expect(StoreError.busy.authError.exitCode == 75)
+    #expect(StoreError.busy.cause == "cause.storage-busy")
   }
 
   @Test func aFullDisk() throws {
@@ -82,6 +85,8 @@ struct FaultTests {
         try store.save(big)
       }
     }
+    // Not the server's doing, and nothing that waiting mends.
+    #expect(StoreError.full.authError == .internal && StoreError.full.cause == "cause.storage-full")
     #expect(try store.loadLiveFlows().flows == [makeFlow("a")])
     _ = try store.connection.integer("PRAGMA max_page_count = 100000")
     try store.save(big)

@@ -175,7 +175,8 @@ struct SealTests {
     let fixture = try Fixture()
     do { try fixture.open().save(makeFlow("a")) }
     try fixture.sqlite3("UPDATE flows SET id = 'not/a/name';")
-    #expect(try fixture.open().loadLiveFlows() == LoadedFlows(flows: [], unreadable: [], unnamed: 1))
+    #expect(
+      try fixture.open().loadLiveFlows() == LoadedFlows(flows: [], unreadable: [], unnamed: 1, isIncomplete: false))
   }
 
   /// A last user and a session of the same row aren't interchangeable, nor are two apps' sessions.

@@ -29,7 +29,7 @@ struct RoundTripTests {
     let store = try fixture.open()
     try store.save(flow)
     #expect(try store.flow(flow.id) == flow)
-    #expect(try store.loadLiveFlows() == LoadedFlows(flows: [flow], unreadable: [], unnamed: 0))
+    #expect(try store.loadLiveFlows() == LoadedFlows(flows: [flow], unreadable: [], unnamed: 0, isIncomplete: false))
   }
 
   /// Each property alone, so that two can't hide behind one another.
