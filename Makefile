@@ -14,7 +14,7 @@ TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-in
   python3 python3-dbus python3-gi procps binutils util-linux
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build demo test bench format lint install uninstall clean
+.PHONY: help deps build demo test fuzz sanitize bench format lint install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,14 +38,20 @@ demo: build ## the main job on real parts: a mailed link becomes a session
 test: deps ## every test
 	scripts/test
 
+fuzz: deps ## an hour of fuzzing; FUZZ_SECONDS for each target
+	scripts/fuzz
+
+sanitize: deps ## the tests with the address and the thread sanitizer
+	scripts/sanitize
+
 bench: build ## ratios to the floors of the bus, the loader and the disk
 	scripts/bench $(BUILD)
 
 format: ## rewrite the sources in the one style
-	$(SWIFT) format -i -r Package.swift Sources Tests
+	$(SWIFT) format -i -r Package.swift Sources Tests fuzz
 
 lint: ## complain where the style isn't kept
-	$(SWIFT) format lint --strict -r Package.swift Sources Tests
+	$(SWIFT) format lint --strict -r Package.swift Sources Tests fuzz
 
 install: ## put the built programs and desktop files under PREFIX
 	scripts/install "$(BUILD)" "$(DESTDIR)" "$(PREFIX)"

@@ -33,6 +33,20 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     ])
 }
 
+/// Entry points of the fuzzing: compiled always, part of no product. They see what tests see, in release builds too.
+func fuzzTargets(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "fuzz/Targets",
+    swiftSettings: strict + [.unsafeFlags(["-Xfrontend", "-disable-testable-attr-requires-testable-module"])])
+}
+
+func fuzzProgram(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "fuzz/Runner",
+    swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: strict)
 }
@@ -93,6 +107,12 @@ let package = Package(
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
       swiftSettings: strict),
+    fuzzTargets(
+      "FuzzTargets",
+      [
+        "AuthCore", "AppConfiguration", "LinkHandler", "PhoneVerification", "DBus", "CDBus", "Crypto",
+        "IdentityToolkit", "SessionStore", "AuthEmulator",
+      ]),
 
     // Tests.
     tests("ArchitectureTests", []),
@@ -113,8 +133,16 @@ let package = Package(
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("EndToEnd", ["AuthCore", "AuthEmulator", "TestSupport"]),
     .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The fuzzer is linked with libFuzzer, which scripts/fuzz alone asks for.
+if Context.environment["LINKD_FUZZ"] != nil {
+  package.targets += [
+    fuzzProgram("fuzzer", ["FuzzTargets"])
+  ]
+}
