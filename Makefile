@@ -14,7 +14,7 @@ TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-in
   python3 python3-dbus python3-gi gjs procps binutils util-linux
 
 .DEFAULT_GOAL := help
-.PHONY: help deps static-runtime build demo test bench format lint install uninstall clean
+.PHONY: help deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,14 +51,20 @@ demo: build ## the main job on real parts: a mailed link becomes a session
 test: deps ## every test
 	scripts/test
 
+fuzz: deps ## an hour of fuzzing; FUZZ_SECONDS for each target
+	scripts/fuzz
+
+sanitize: deps ## the tests with the address and the thread sanitizer
+	scripts/sanitize
+
 bench: build ## ratios to the floors of the bus, the loader and the disk
 	scripts/bench $(BUILD)
 
 format: ## rewrite the sources in the one style
-	$(SWIFT) format -i -r Package.swift Sources Tests examples/swift
+	$(SWIFT) format -i -r Package.swift Sources Tests examples/swift fuzz
 
 lint: ## complain where the style isn't kept
-	$(SWIFT) format lint --strict -r Package.swift Sources Tests examples/swift
+	$(SWIFT) format lint --strict -r Package.swift Sources Tests examples/swift fuzz
 
 install: ## put the built programs and desktop files under PREFIX
 	scripts/install "$(BUILD)" "$(DESTDIR)" "$(PREFIX)"

@@ -35,6 +35,20 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     linkerSettings: [.unsafeFlags(["-use-ld=bfd"], .when(configuration: .release))])
 }
 
+/// Entry points of the fuzzing: compiled always, part of no product. They see what tests see, in release builds too.
+func fuzzTargets(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "fuzz/Targets",
+    swiftSettings: strict + [.unsafeFlags(["-Xfrontend", "-disable-testable-attr-requires-testable-module"])])
+}
+
+func fuzzProgram(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "fuzz/Runner",
+    swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])],
+    linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
   .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: strict)
 }
@@ -105,6 +119,12 @@ let package = Package(
     .executableTarget(
       name: "sign-in-swift", dependencies: ["AuthCore", "LinkdClient", "Login"], path: "examples/swift/SignIn",
       swiftSettings: strict),
+    fuzzTargets(
+      "FuzzTargets",
+      [
+        "AuthCore", "AppConfiguration", "LinkHandler", "PhoneVerification", "DBus", "CDBus", "Crypto",
+        "IdentityToolkit", "SessionStore", "AuthEmulator",
+      ]),
 
     // Tests.
     tests("ArchitectureTests", []),
@@ -127,6 +147,7 @@ let package = Package(
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
+    tests("FuzzTests", ["FuzzTargets"]),
     tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
@@ -135,3 +156,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The fuzzer is linked with libFuzzer, which scripts/fuzz alone asks for.
+if Context.environment["LINKD_FUZZ"] != nil {
+  package.targets += [
+    fuzzProgram("fuzzer", ["FuzzTargets"])
+  ]
+}

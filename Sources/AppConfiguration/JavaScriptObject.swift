@@ -6,33 +6,42 @@ enum JavaScriptObject {
   /// The first object literal with an `apiKey`.
   /// - Throws: `syntax`.
   static func find(_ text: [UInt8]) throws(ConfigurationError) -> [String: JSONValue] {
-    var isDamaged = false
-    for literal in literals(in: text) where String(decoding: literal, as: UTF8.self).contains("apiKey") {
+    var damaged = 0
+    for literal in literals(in: text) where contains(literal, "apiKey") {
       guard let object = try? JSONText.decode(literal, relaxed: true).object else {
-        isDamaged = true
+        damaged += 1
+        // Nobody's file has many: looking at each would take long.
+        if damaged == 16 { break }
         continue
       }
       if object["apiKey"] != nil { return object }
     }
     throw .syntax(
-      isDamaged
+      damaged > 0
         ? "The firebaseConfig has values that aren't plain texts in quotes."
         : "There's no Firebase configuration in the file: an object with 'apiKey' and 'projectId'.")
   }
 
   /// A configuration has about 600 bytes.
   private static let maximumLength = 16 * 1024
+  /// Objects inside each other: a configuration has one, and each byte is looked at so many times at most.
+  private static let maximumHeight = 8
 
-  /// Every balanced `{…}` of a likely size, in the order of their beginnings.
+  private static func contains(_ text: ArraySlice<UInt8>, _ word: StaticString) -> Bool {
+    word.withUTF8Buffer { word in text.indices.contains { text[$0...].starts(with: word) } }
+  }
+
+  /// Every balanced `{…}` of a likely size and height, in the order of their beginnings.
   private static func literals(in text: [UInt8]) -> [ArraySlice<UInt8>] {
-    var open: [Int] = []
+    var open: [(start: Int, height: Int)] = []
     var found: [(start: Int, end: Int)] = []
     var scanner = Scanner(text: text)
     while let (byte, index) = scanner.next() {
       if byte == UInt8(ascii: "{") {
-        open.append(index)
-      } else if byte == UInt8(ascii: "}"), let start = open.popLast(), index - start < maximumLength {
-        found.append((start, index))
+        open.append((index, 1))
+      } else if byte == UInt8(ascii: "}"), let (start, height) = open.popLast() {
+        if index - start < maximumLength, height <= maximumHeight { found.append((start, index)) }
+        if let outer = open.indices.last { open[outer].height = max(open[outer].height, height + 1) }
       }
     }
     return found.sorted { $0.start < $1.start }.map { text[$0.start...$0.end] }

@@ -1,7 +1,6 @@
 /// A JSON value (RFC 8259) as it travels between files, tokens and the command line.
 ///
-/// Decoding is left to the adapters' decoder, through `Codable`; writing is here, since the command line writes JSON
-/// without Foundation.
+/// Read by `init(json:)` and written by `text`, without Foundation. `Codable` is for values inside of typed ones.
 public enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -59,7 +58,12 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 
 extension JSONValue: Codable {
   /// Reads whatever JSON value is there. Whole numbers outside `Int64` become doubles.
+  ///
+  /// - Throws: a `DecodingError` also for what is nested deeper than `nestingLimit`.
   public init(from decoder: any Decoder) throws {
+    guard decoder.codingPath.count <= Self.nestingLimit else {
+      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "nested too deeply"))
+    }
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null

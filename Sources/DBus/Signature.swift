@@ -30,7 +30,7 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible, Expressibl
 extension Signature {
   /// Longest signature in bytes.
   public static let maximumLength = 255
-  /// Arrays inside arrays, and separately structures (dictionary entries among them) inside structures.
+  /// Arrays inside arrays, dictionaries among them, and separately structures inside structures.
   static let maximumDepth = 32
 
   /// Whether the text is a sequence of complete types within the protocol's limits.
@@ -112,7 +112,8 @@ private struct SignatureParser {
   }
 
   private mutating func parseEntry(arrays: Int, structures: Int) -> Bool {
-    guard structures < Signature.maximumDepth, let key = next(), Self.isBasic(key) else { return false }
-    return parseType(arrays: arrays, structures: structures + 1) && next() == UInt8(ascii: "}")
+    // Each entry is in an array of its own, whose depth has a limit.
+    guard let key = next(), Self.isBasic(key) else { return false }
+    return parseType(arrays: arrays, structures: structures) && next() == UInt8(ascii: "}")
   }
 }

@@ -1,6 +1,5 @@
 public import AuthCore
 import Crypto
-import FoundationEssentials
 
 /// Why a text is no ID token. It names no value.
 public enum IDTokenError: Error, Sendable, Hashable {
@@ -34,9 +33,7 @@ public struct IDToken: Sendable {
     guard parts.count == 3 else { throw .notThreeParts }
     let payload: [UInt8]
     do throws(CryptoError) { payload = try Base64URL.decode(String(parts[1])) } catch { throw .notBase64URL }
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(payload)), let claims = value.object else {
-      throw .notAnObject
-    }
+    guard let claims = JSONValue(json: payload)?.object else { throw .notAnObject }
     guard let expiresAt = claims["exp"]?.integer, let subject = claims["sub"]?.string, !subject.isEmpty else {
       throw .missingClaim
     }

@@ -1,23 +1,12 @@
 import AuthCore
-import FoundationEssentials
 
 /// Reads an error out of an answer (identity-toolkit 3). An error envelope wins over the status.
 enum ServerFailure {
-  private struct Envelope: Decodable {
-    struct Body: Decodable {
-      var message: String?
-      // Lists of objects. Whatever else they are, the message counts.
-      var errors: JSONValue?
-      var details: JSONValue?
-    }
-    var error: Body
-  }
-
   /// Nil for a good answer.
   static func read(_ response: HTTPResponse) -> AuthFailure? {
-    let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(response.body))
+    let envelope = JSONValue(json: response.body)
     let retryAfter = response.retryAfter
-    if let body = envelope?.error, response.status >= 300 || response.status == 200, response.status < 500,
+    if let body = envelope?["error"], response.status >= 300 || response.status == 200, response.status < 500,
       var failure = failure(body)
     {
       if response.status == 429 || failure.isTransient { failure.retryAfter = retryAfter }
@@ -32,8 +21,8 @@ enum ServerFailure {
     }
   }
 
-  private static func failure(_ body: Envelope.Body) -> AuthFailure? {
-    guard let message = body.message else { return nil }
+  private static func failure(_ body: JSONValue) -> AuthFailure? {
+    guard let message = body["message"]?.string else { return nil }
     let (code, detail) = ServerErrorTable.split(message)
     if let error = ServerErrorTable.error(for: code) {
       return AuthFailure(error, serverCode: code, detail: readable(error, detail))
@@ -43,8 +32,9 @@ enum ServerFailure {
   }
 
   /// Answers that name no code: a wrong key, a key of another kind of app, another site's key.
-  private static func byReason(_ body: Envelope.Body, _ message: String) -> AuthError? {
-    let reasons = (body.errors?.array ?? []) + (body.details?.array ?? [])
+  private static func byReason(_ body: JSONValue, _ message: String) -> AuthError? {
+    // Lists of objects. Whatever else they are, the message counts.
+    let reasons = (body["errors"]?.array ?? []) + (body["details"]?.array ?? [])
     for reason in reasons.compactMap({ $0["reason"]?.string }) {
       if reason.hasPrefix("keyInvalid") || reason == "API_KEY_INVALID" { return .invalidAPIKey }
       if reason == "ipRefererBlocked" || (reason.hasPrefix("API_KEY_") && reason.hasSuffix("_BLOCKED")) {
@@ -76,9 +66,7 @@ enum ServerFailure {
 
   /// `error.message` of the JSON object inside a blocking function's detail (identity-toolkit 3.5).
   private static func blockingMessage(_ detail: String) -> String? {
-    guard let object = firstObject(detail.utf8),
-      let inner = try? JSONDecoder().decode(JSONValue.self, from: Data(object))
-    else { return detail }
+    guard let object = firstObject(detail.utf8), let inner = JSONValue(json: object) else { return detail }
     return inner["error"]?["message"]?.string
   }
 

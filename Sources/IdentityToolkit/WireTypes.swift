@@ -57,7 +57,7 @@ extension String? {
 struct FactorInfo: Decodable {
   let mfaEnrollmentId: String?
   let phoneInfo: String?
-  let totpInfo: JSONValue?
+  let totpInfo: Something?
   let displayName: String?
   let enrolledAt: String?
 
@@ -70,6 +70,11 @@ struct FactorInfo: Decodable {
     factor.enrolledAt = enrolledAt.flatMap(RFC3339.parse)
     return factor
   }
+}
+
+/// That something is there, whatever it is.
+struct Something: Decodable {
+  init(from decoder: any Decoder) {}
 }
 
 /// RFC 3339 times, with and without a fraction.

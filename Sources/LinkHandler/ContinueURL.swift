@@ -10,7 +10,8 @@ public enum ContinueURL {
   ///
   /// - Throws: `notAWebURL` unless `url` is an absolute http(s) URL.
   public static func adding(_ hints: LinkHints, to url: String) throws(ContinueURLError) -> String {
-    guard url.utf8.count <= LinkParser.sizeLimit, let split = try? SplitURL(Array(url.utf8)[...]), !split.hasSpace,
+    guard url.utf8.count <= LinkParser.sizeLimit, !Parameters.hasControl(url),
+      let split = try? SplitURL(Array(url.utf8)[...]), !split.hasSpace,
       split.scheme.isName("https") || split.scheme.isName("http"), let authority = split.authority,
       (try? WebAuthority(authority)) != nil
     else { throw .notAWebURL }
@@ -37,10 +38,12 @@ public enum ContinueURL {
   private static func own(_ query: Bytes?) -> String {
     guard let query else { return "" }
     let pairs = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-    let kept = pairs.filter { pair in
-      let name = pair.cut(at: UInt8(ascii: "=")).head
+    let kept = pairs.enumerated().filter { index, pair in
+      // Behind an `&`, the parser takes `amp;` for a part of it (field report B047).
+      let isEntity = index > 0 && pair.hasPrefix("amp;")
+      let name = (isEntity ? pair.dropFirst(4) : pair).cut(at: UInt8(ascii: "=")).head
       return !(name.equals("ui_sid") || name.equals("ui_auid") || name.equals("ui_sd") || name.equals("ui_pid"))
     }
-    return kept.map(\.ascii).joined(separator: "&")
+    return kept.map(\.element.ascii).joined(separator: "&")
   }
 }

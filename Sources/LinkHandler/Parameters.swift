@@ -68,7 +68,7 @@ struct Parameters {
   func optional(_ name: StaticString) -> String? { (try? value(name)) ?? nil }
 
   /// C0, DEL and C1 (U+0080…U+009F: C2 80…C2 9F in UTF-8).
-  private static func hasControl(_ text: String) -> Bool {
+  static func hasControl(_ text: String) -> Bool {
     var previous: UInt8 = 0
     for byte in text.utf8 {
       if ASCII.isControl(byte) || previous == 0xc2 && byte < 0xa0 { return true }

@@ -107,6 +107,28 @@ import Testing
     }
   }
 
+  // Found by hand beside the fuzzing: each object in an object was read anew, for half a minute in all.
+  @Test func manyObjectsInObjectsDontTakeForever() {
+    let nest = String(repeating: "{", count: 2000) + "apiKey:1e999" + String(repeating: "}", count: 2000)
+    let start = ContinuousClock.now
+    #expect(throws: ConfigurationError.self) { try read(String(repeating: nest, count: 200)) }
+    let time = start.duration(to: .now)
+    #expect(time < .seconds(20))
+  }
+
+  // Found by fuzzing: FoundationEssentials' JSON5 stops the program at a bare key that isn't UTF-8.
+  @Test func bytesThatArentUTF8AreRefused() {
+    for bytes in [[0xfd], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xff, 0xfe]] as [[UInt8]] {
+      let text = Array(#"x = {apiKey: "k", a"#.utf8) + bytes + Array(#": "b", projectId: "p"}"#.utf8)
+      #expect(throws: ConfigurationError.self) { try ConsoleFile.read(text, named: "file", overrides: [:]) }
+    }
+  }
+
+  @Test func theConfigurationMayStandInsideOfOthers() throws {
+    let app = try read("export const e = {a: {b: {c: {firebase: {\(Self.config)}}}}}")
+    #expect(app.app.apiKey == "AIzaEXAMPLE")
+  }
+
   // MARK: Files of phone apps
 
   static let plist = """

@@ -34,11 +34,19 @@ struct Architecture {
       "linkctl": ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto", "FoundationEssentials"],
       "auth-emulator": ["AuthEmulator", "EventLoop"],
+      // Whatever reads foreign bytes, and libdbus to compare with. In no product.
+      "FuzzTargets": [
+        "AuthCore", "AppConfiguration", "LinkHandler", "PhoneVerification", "DBus", "CDBus", "Crypto",
+        "IdentityToolkit", "SessionStore", "AuthEmulator", "FoundationEssentials",
+      ],
+      "fuzzer": ["FuzzTargets"],
     ],
     doors: [
       // Not a library: what the Glibc module leaves out of the kernel's interface.
       "CLinux": ["EventLoop", "linkd"],
-      "CDBus": ["DBus"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"], "CIDN": ["DomainNames"],
+      // The fuzzing asks libdbus whether our reader and rules say the same.
+      "CDBus": ["DBus", "FuzzTargets"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"],
+      "CIDN": ["DomainNames"],
       // The emulator's answers aren't made by the code under test.
       "CCrypto": ["Crypto", "AuthEmulator"], "CMicroHTTPD": ["AuthEmulator"],
     ],
@@ -93,7 +101,8 @@ struct Architecture {
   }
 
   static func declarations(in manifest: String) -> [Declaration] {
-    let call = #/(?:// Ring ([0-9]+))|(?:(?:^|\s)(?:target|program|library)\(\s*"([^"]+)"(?:,\s*\[([^\]]*)\])?)/#
+    let call =
+      #/(?:// Ring ([0-9]+))|(?:(?:^|\s)(?:target|program|library|fuzzTargets|fuzzProgram)\(\s*"([^"]+)"(?:,\s*\[([^\]]*)\])?)/#
     var ring = -1
     return manifest.matches(of: call).compactMap { match in
       if let number = match.1 { ring = Int(number) ?? -1 }

@@ -10,12 +10,20 @@ struct ArchitectureTests {
   let rules = Architecture.linkd
 
   static func sources() throws -> [(target: String, file: String, text: String)] {
-    let folder = root.appendingPathComponent("Sources")
-    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
-    return try files.filter { $0.pathExtension == "swift" }.map { url in
-      let path = url.path.dropFirst(folder.path.count + 1)
-      return (String(path.split(separator: "/")[0]), String(path), try String(contentsOf: url, encoding: .utf8))
+    let targets = ["fuzz/Targets": "FuzzTargets", "fuzz/Runner": "fuzzer"]
+    return try ["Sources", "fuzz"].flatMap { folder in
+      try files(below: root.appendingPathComponent(folder)).map { url in
+        let path = url.path.dropFirst(root.path.count + 1)
+        let parts = path.split(separator: "/").map(String.init)
+        let target = targets["\(parts[0])/\(parts[1])"] ?? parts[1]
+        return (target, String(path), try String(contentsOf: url, encoding: .utf8))
+      }
     }
+  }
+
+  private static func files(below folder: URL) -> [URL] {
+    let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
+    return all.filter { $0.pathExtension == "swift" }
   }
 
   @Test("every import is one that its target may have")
@@ -33,6 +41,15 @@ struct ArchitectureTests {
     let declared = Architecture.declarations(in: manifest)
     #expect(Set(declared.map(\.name)) == Set(rules.allowed.keys).union(rules.doors.keys))
     #expect(declared.allSatisfy { (0...4).contains($0.ring) })
+  }
+
+  @Test("no product is made of the fuzzing")
+  func shipped() throws {
+    let manifest = try String(contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let products = manifest.split(separator: "products: [")[1].split(separator: "\n  targets: [")[0]
+    #expect(products.contains("linkd") && !products.lowercased().contains("fuzz"))
+    let users = Architecture.declarations(in: manifest).filter { $0.dependencies.contains("FuzzTargets") }
+    #expect(users.map(\.name) == ["fuzzer"])
   }
 
   @Test("C modules are a module map and a header, nothing else")

@@ -102,7 +102,9 @@ struct NameTests {
     arguments: [
       ("https://a.example/", true), ("com.example.app:/x", true), (" <https://a.example>", true),
       ("\"x+y-z.1:a\"", true),
-      ("'HTTPS://A'", true), ("mailto:a@b", true), ("", false), ("https:", false), (":x", false), ("./x", false),
+      ("'HTTPS://A'", true), ("mailto:a@b", true), ("\u{201c}https://a\u{201d}", true),
+      ("\u{200c}\u{2060}https://a", true),
+      ("\u{300c}https://a", true), ("\u{e4}b:c", false), ("", false), ("https:", false), (":x", false), ("./x", false),
       ("./x:y", false), ("/tmp/a:b", false), ("--flag", false), ("--url=https://a", false), ("1a:b", false),
       ("a b:c", false), ("ä:b", false), ("a_b:c", false), ("plain", false),
     ])

@@ -56,6 +56,8 @@ struct ValidationTests {
       texts.append(repeated("(", depth) + "i" + repeated(")", depth))
       texts.append(repeated("a{s", depth) + "i" + repeated("}", depth))
       texts.append(repeated("a(", depth) + "i" + repeated(")", depth))
+      texts.append(repeated("(", depth) + "a{sv}" + repeated(")", depth))
+      texts.append(repeated("a{s(", depth) + "i" + repeated(")}", depth))
     }
     return texts
   }

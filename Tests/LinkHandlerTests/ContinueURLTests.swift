@@ -39,12 +39,20 @@ struct ContinueURLTests {
     #expect(url == "https://app.example.com/?a=1&ui_sid=NEW")
   }
 
+  @Test("B047: nor where an entity stands for the `&` before it")
+  func replacedEntity() throws {
+    let url = try ContinueURL.adding(hints, to: "https://app.example.com/?a&amp;ui_sid=OLD&amp;b&amp;ui_pid")
+    #expect(url == "https://app.example.com/?a&amp;b&\(added)")
+    #expect(try Judge.action(Judge.plain + "&continueUrl=\(Judge.encoded(url))").hints == hints)
+  }
+
   @Test(
     "what isn't a web URL is refused",
     arguments: [
       "", "x", "/done", "app.example.com/done", "javascript:alert(1)", "com.example.linkd://auth",
       "https:/app.example.com",
       "https://", "https://u@app.example.com/", "https://app.example.com/a b", "https://app.example.com/\n",
+      "https://app.example.com/\u{85}",
       "https://a\\b/", "https://app.example.com:x/", "mailto:a@example.com",
     ])
   func refused(_ url: String) {
