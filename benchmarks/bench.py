@@ -136,8 +136,10 @@ def broadcast():
     rounds = min(ROUNDS, 20)
     echo = ["/", "org.example.Echo", "Happened", *ECHO, "Emit"]
     unhandled = [*LINKD[1:], "Unhandled", *LINKD, "Open", "s=com.example.linkd://elsewhere", "o"]
-    state = [APP[1], "org.linkd.Auth1.Session", "StateChanged", *APP, "org.linkd.Auth1.Session", "SignOut", "o", ":",
-             *APP, "org.linkd.Auth1.SignIn", "SignInAnonymously", "o"]
+    # The session goes to `authenticating`, where it stays, since the server doesn't answer; and back before the next time.
+    state = [APP[1], "org.linkd.Auth1.Session", "StateChanged", *APP, "org.linkd.Auth1.SignIn", "SignInAnonymously", "o", ":",
+             *APP, "org.linkd.Auth1.Session", "SignOut", "o"]
+    emulator("POST", "faults", {"path": "accounts:signUp", "hang": True})
     for subscribers in (100, 1000):
         say(f"signals to {subscribers:,} subscribers")
         samples = {"floor": [], "unhandled": [], "state": []}
@@ -149,8 +151,9 @@ def broadcast():
         stop_linkd()
         to = f"{subscribers:,} subscribers"
         row(f"signal to {to}, call to last", median(samples["floor"]), median(samples["unhandled"]), "ms", 1.1)
-        # A sign-out is durable before it is told: that isn't part of telling it.
+        # The flow behind it is durable before it is told: that isn't part of telling it.
         row(f"state change to {to}, first to last", median(samples["floor"], 1), median(samples["state"], 1), "ms", 1.1)
+    emulator("DELETE", "faults")
 
 
 def parser():
