@@ -63,7 +63,7 @@ def linkctl(*words, check=False):
 
 
 def bus(method, *arguments):
-    command = ["dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/",
+    command = ["dbus-send", "--session", "--print-reply=literal", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
                "org.freedesktop.DBus." + method, *arguments]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
 

@@ -172,6 +172,16 @@ extension DBusValue {
     return values.compactMap(\.asPath)
   }
 
+  /// One value of an a{sv}, without its variant; nil where the key isn't there. Of equal keys the last one counts. For a
+  /// few keys of a small dictionary: a program that lives for a millisecond needs no hash table for them.
+  public func member(_ name: String) -> DBusValue? {
+    guard case .dictionary(.string, .variant, let entries) = unwrapped else { return nil }
+    for entry in entries.reversed() {
+      if case .string(name) = entry.key, case .variant(let inner) = entry.value { return inner }
+    }
+    return nil
+  }
+
   /// The content of an a{sv}, its values without their variants. Of equal keys the last one counts.
   public var asDict: [String: DBusValue]? {
     guard case .dictionary(let key, let value, let entries) = unwrapped, key == .string, value == .variant

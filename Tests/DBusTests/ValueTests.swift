@@ -166,6 +166,15 @@ struct ValueTests {
     #expect(DBusValue.paths(["/x"]).asStrings == nil)
     #expect(DBusValue.paths(["/x"]).asPaths == ["/x"])
     #expect(DBusValue.bytes([1]).asBytes == [1])
+    let twice = DBusValue.dictionary(
+      key: "s", value: "v",
+      [
+        .init(.string("a"), .variant(.byte(1))), .init(.string("a"), .variant(.byte(2))),
+        .init(.string("b"), .variant(.string(""))),
+      ])
+    for name in ["a", "b", "c"] { #expect(twice.member(name) == twice.asDict?[name]) }
+    #expect(DBusValue.variant(twice).member("a") == .byte(2))
+    #expect(DBusValue.dictionary(key: "u", value: "s", []).member("a") == nil)
     #expect(DBusValue.dictionary(key: "u", value: "s", []).asDict == nil)
     #expect(DBusValue.structure([.byte(1), .bytes([])]).signature == "(yay)")
   }

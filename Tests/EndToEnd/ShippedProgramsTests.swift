@@ -10,7 +10,10 @@ struct ShippedProgramsTests {
     let folder = try #require(Shipped.folder)
     let result = try await Subprocess.run(["ldd", "\(folder)/\(program)"])
     #expect(result.status == 0)
-    for library in ["swift", "Foundation", "libcurl", "libmicrohttpd", "libcrypto", "libidn2", "libicu", "not found"] {
+    for library in [
+      "swift", "Foundation", "libstdc++", "libgcc_s", "libcurl", "libmicrohttpd", "libcrypto", "libidn2", "libicu",
+      "not found",
+    ] {
       #expect(!result.stdout.contains(library), "\(program) loads \(library)")
     }
     let wantsStore = program == "linkd"

@@ -1,13 +1,15 @@
-// commit FILE COUNT: COUNT durable commits (WAL, synchronous=FULL) of one row each; prints the microseconds of each.
+// commit FILE COUNT [PAUSE]: COUNT durable commits (WAL, synchronous=FULL) of one row each, PAUSE milliseconds apart; prints the
+// microseconds of each. What others write in a pause goes to the disk with the next commit.
 #include "floor.h"
 #include <sqlite3.h>
+#include <unistd.h>
 
 static void run(sqlite3 *store, const char *text) {
   if (sqlite3_exec(store, text, NULL, NULL, NULL) != SQLITE_OK) fail(text, sqlite3_errmsg(store));
 }
 
 int main(int count, char **words) {
-  if (count < 3) fail("usage", "commit FILE COUNT");
+  if (count < 3) fail("usage", "commit FILE COUNT [PAUSE]");
   sqlite3 *store;
   if (sqlite3_open(words[1], &store) != SQLITE_OK) fail(words[1], sqlite3_errmsg(store));
   run(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
@@ -28,6 +30,7 @@ int main(int count, char **words) {
     if (sqlite3_step(insert) != SQLITE_DONE) fail("commit", sqlite3_errmsg(store));
     sqlite3_reset(insert);
     if (i >= 0) printf("%.1f\n", microseconds() - start);
+    if (count > 3) usleep(1000 * (useconds_t)atoi(words[3]));
   }
   sqlite3_finalize(insert);
   sqlite3_close(store);

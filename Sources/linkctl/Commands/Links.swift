@@ -29,7 +29,7 @@ extension Command {
 
   private static func openAndWait(_ url: String, _ context: Context) throws(Failure) -> Int32 {
     let reply = try store(url, context)
-    guard reply.first?.asBool == true, let path = reply.last?.asDict?["flow"]?.asPath else {
+    guard reply.first?.asBool == true, let path = reply.last?.member("flow")?.asPath else {
       return LinkAnswer.print(reply, context)
     }
     return try FlowFollower.run(context, wait: true) { _ in path }
@@ -46,7 +46,7 @@ extension Command {
     guard reply.first?.asBool == true else { return LinkAnswer.print(reply, context) }
     context.output.json
       ? context.output.object(LinkAnswer.members(reply))
-      : context.output.line(reply.last?.asDict?["kind"]?.asString ?? "")
+      : context.output.line(reply.last?.member("kind")?.asString ?? "")
     return 0
   }
 }
@@ -99,16 +99,16 @@ enum LinkAnswer {
 
   /// Prints an answer that needs no waiting, and gives the exit code.
   static func print(_ reply: [DBusValue], _ context: Context) -> Int32 {
-    let details = reply.last?.asDict ?? [:]
+    let details = reply.last
     if context.output.json { context.output.object(members(reply)) }
     if reply.first?.asBool == true {
-      if !context.output.json, let path = details["flow"]?.asPath {
+      if !context.output.json, let path = details?.member("flow")?.asPath {
         context.output.line(FlowReport(path: path, properties: [:]).id)
       }
       return 0
     }
-    let reason = details["reason"]?.asString ?? ""
-    let text = details["message"]?.asString ?? "This link isn't handled (\(reason))."
+    let reason = details?.member("reason")?.asString ?? ""
+    let text = details?.member("message")?.asString ?? "This link isn't handled (\(reason))."
     context.output.note("linkctl: \(Output.printable(text))")
     // Every `reject` word is a broken link.
     return LinkRejectionReason(rawValue: reason)?.exitCode ?? 65
