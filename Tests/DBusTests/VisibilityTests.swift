@@ -45,32 +45,6 @@ struct VisibilityTests {
     return (rig, try await Connection.open(.address(rig.bus.address)))
   }
 
-  @Test @LoopActor func tablesMadeForEachUseAnswerLikeKeptOnes() async throws {
-    let kept = Self.objects()[1]
-    var made = 0
-    let rare = ExportedObject(
-      path: "/org/example/app/rare",
-      makingInterfaces: {
-        made += 1
-        return kept.interfaces
-      })
-    let rig = try await Rig.start([kept])
-    rig.service.export(rare, announce: false)
-    #expect(made == 0, "an object that nobody asks costs nothing")
-    let standard = "org.freedesktop.DBus."
-    let probes: [(interface: String, member: String, arguments: [DBusValue])] = [
-      ("org.example.App", "Hello", []), ("\(standard)Introspectable", "Introspect", []),
-      ("\(standard)Properties", "GetAll", [.string("org.example.App")]),
-    ]
-    for probe in probes {
-      let one = try await rig.call(probe.member, probe.arguments, path: kept.path, interface: probe.interface)
-      let other = try await rig.call(probe.member, probe.arguments, path: rare.path, interface: probe.interface)
-      #expect(one == other && made > 0)
-    }
-    rig.service.unexport(rare.path)
-    #expect(await rig.error("Hello", path: rare.path, interface: "org.example.App")?.hasSuffix("UnknownObject") == true)
-  }
-
   @Test @LoopActor func invisibleObjectsAreLikeAbsentOnes() async throws {
     let (rig, ordinary) = try await Self.start()
     let (hidden, absent): (ObjectPath, ObjectPath) = ("/org/example/app/two", "/org/example/app/abc")
