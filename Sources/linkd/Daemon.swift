@@ -166,6 +166,7 @@ final class Daemon {
 
   private func watch(_ directories: Directories, _ registry: AppRegistry) {
     watcher = DirectoryWatch(directories.appDirectories) { [weak registry] in registry?.reload() }
+    if watcher == nil { log.warning("changes of app files won't be noticed") }
   }
 
   /// A daemon without a key or a store that can be written leaves soon: what was missing may be there for the next one, which a call starts.
