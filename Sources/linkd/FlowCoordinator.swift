@@ -28,6 +28,8 @@ final class FlowCoordinator {
   var hiding: [FlowID: EventLoop.Timer] = [:]
   /// When the first of the live flows ends, Unix seconds.
   var expiry: (moment: Int64, timer: EventLoop.Timer?) = (.max, nil)
+  /// Flows that links made, oldest first; some have ended. To look through all would take milliseconds with thousands.
+  private var unsolicited: [FlowID] = []
   private var exchanging: Set<FlowID> = []
   private var waiters: [FlowID: [CheckedContinuation<Void, Never>]] = [:]
 
@@ -55,6 +57,7 @@ final class FlowCoordinator {
     for flow in stored {
       guard let machine = FlowMachines.machine(for: flow) else { continue }
       flows[flow.id] = machine
+      if flow.isUnsolicited { unsolicited.append(flow.id) }
       onAppear(flow)
     }
   }
@@ -96,8 +99,11 @@ final class FlowCoordinator {
 
   /// Gives up the oldest flows that a link made, until one more is allowed.
   private func makeRoom() throws(AuthFailure) {
-    var older = live.filter(\.isUnsolicited).sorted { $0.createdAt < $1.createdAt }
-    while older.count >= Self.unsolicitedLimit { try cancel(older.removeFirst().id) }
+    unsolicited.removeAll { id in flow(id).map { $0.stage.isEnd || !$0.isUnsolicited } ?? true }
+    while unsolicited.count >= Self.unsolicitedLimit, let oldest = unsolicited.first {
+      try cancel(oldest)
+      unsolicited.removeFirst()
+    }
   }
 
   // MARK: Events from people and links
@@ -243,7 +249,10 @@ final class FlowCoordinator {
     }
     services.broadcast.stageChanged(flow)
     if flow.stage.isEnd, old?.stage.isEnd != true { ended(flow) }
-    if !flow.stage.isEnd, flow.isUnsolicited, flow.stage != old?.stage { onNews(flow) }
+    if !flow.stage.isEnd, flow.isUnsolicited {
+      if !unsolicited.contains(flow.id) { unsolicited.append(flow.id) }
+      if flow.stage != old?.stage { onNews(flow) }
+    }
     if flow.stage.isEnd != (old?.stage.isEnd ?? true) { services.broadcast.managerProperties(["ActiveFlows"]) }
     for waiter in waiters.removeValue(forKey: flow.id) ?? [] { waiter.resume() }
   }
