@@ -85,7 +85,8 @@ let package = Package(
     target("PhoneVerification", ["AuthCore"]),
 
     // Ring 3: adapters that own one C library or one service each.
-    target("DBus", ["CDBus", "EventLoop"]),
+    target("DBusCore", ["CDBus"]),
+    target("DBus", ["DBusCore", "CDBus", "EventLoop"]),
     target("Crypto", ["AuthCore", "CCrypto"]),
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
@@ -93,7 +94,8 @@ let package = Package(
     target("Desktop", ["AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
-    target("LinkdClient", ["AuthCore", "DBus", "EventLoop"]),
+    target("LinkdContract", ["AuthCore", "DBusCore"]),
+    target("LinkdClient", ["AuthCore", "DBus", "EventLoop", "LinkdContract"]),
 
     // Ring 4: programs that wire.
     program(
@@ -101,9 +103,9 @@ let package = Package(
       [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
         "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring",
-        "LinkdClient",
+        "LinkdContract",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
+    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
@@ -143,7 +145,7 @@ let package = Package(
     tests("DesktopTests", ["Desktop", "AppConfiguration", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests(
-      "LinkdClientTests", ["LinkdClient", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
+      "LinkdClientTests", ["LinkdClient", "LinkdContract", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),

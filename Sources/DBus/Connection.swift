@@ -115,15 +115,13 @@ public final class Connection {
   }
 
   private func receiveSignal(_ message: borrowing Message) {
-    guard let interface = message.interface, let member = message.member, let path = message.path else { return }
+    guard let signal = message.signal else { return }
     // libdbus makes this one up itself; from the wire it would be refused.
-    if interface == "org.freedesktop.DBus.Local" {
-      if member == "Disconnected" { lose() }
+    if signal.interface == "org.freedesktop.DBus.Local" {
+      if signal.member == "Disconnected" { lose() }
       return
     }
-    let signal = Signal(
-      sender: message.sender ?? "", path: path, interface: interface, member: member, arguments: message.arguments())
-    if signal.sender == BusDriver.name, member == "NameLost", let name = signal.arguments.first?.asString,
+    if signal.sender == BusDriver.name, signal.member == "NameLost", let name = signal.arguments.first?.asString,
       name != uniqueName
     {
       onNameLost?(name)

@@ -1,3 +1,4 @@
+import LinkdContract
 import DBus
 import EventLoop
 

@@ -1,3 +1,4 @@
+import LinkdContract
 public import AuthCore
 import DBus
 

@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 
 /// A command: its help and what it does. The help, the completion and the dispatch come from the same table.
 struct Command: Sendable {
@@ -68,6 +68,10 @@ struct Failure: Error {
   static func nobodyToAsk(_ what: String) -> Failure {
     Failure(name: nil, message: "\(what) is needed, and standard input is no terminal.", exitCode: 4)
   }
+
+  /// `--timeout` is over.
+  static let timeout = Failure(
+    name: "org.freedesktop.DBus.Error.Timeout", message: "Nothing happened in time.", exitCode: 75)
 
   static func exitCode(_ name: String) -> Int32 {
     if let error = AuthError(dbusName: name) { return error.exitCode }

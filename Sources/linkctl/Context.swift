@@ -1,8 +1,7 @@
 import AuthCore
-import DBus
-import EventLoop
+import DBusCore
 import Glibc
-import LinkdClient
+import LinkdContract
 
 /// A command's surroundings: its arguments, its output, its connection.
 final class Context {
@@ -12,7 +11,7 @@ final class Context {
   /// Seconds the whole command may take; nil for as long as it takes.
   let timeout: UInt32?
   private var open: SyncConnection?
-  private let started = BootClock.nanoseconds
+  private let started = Clock.milliseconds
 
   init(_ command: Command, _ arguments: Arguments) throws(UsageError) {
     self.command = command
@@ -61,7 +60,27 @@ final class Context {
   }
 
   /// Whether the time that the whole command may take is over.
-  var hasTimedOut: Bool { BootClock.nanoseconds - started >= UInt64(timeout ?? 25) * 1_000_000_000 }
+  var hasTimedOut: Bool { Clock.milliseconds - started >= Int64(timeout ?? 25) * 1000 }
+
+  /// Has signals kept for `nextSignal`.
+  func subscribe(_ rule: MatchRule) throws(Failure) {
+    do throws(DBusError) { try connection().subscribe(rule) } catch { throw Failure(error) }
+  }
+
+  /// The next signal; nil when the command's time is over. Without `--timeout` it waits for as long as it takes.
+  func nextSignal() throws(Failure) -> Signal? {
+    do throws(DBusError) {
+      while true {
+        let left = timeout.map { max(0, Int64($0) * 1000 - (Clock.milliseconds - started)) }
+        if left == 0 { return nil }
+        if let signal = try connection().nextSignal(milliseconds: left.map { Int32(clamping: $0) } ?? -1) {
+          return signal
+        }
+      }
+    } catch {
+      throw Failure(error)
+    }
+  }
 
   /// The object of the app that is meant: `--app`, else the default one.
   func appPath() throws(Failure) -> ObjectPath {
@@ -86,6 +105,15 @@ final class Context {
     let connection = try SyncConnection(.session)
     open = connection
     return connection
+  }
+}
+
+/// The time that goes on while the machine sleeps.
+enum Clock {
+  static var milliseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 }
 

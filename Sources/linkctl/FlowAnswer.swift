@@ -1,5 +1,5 @@
 import AuthCore
-import DBus
+import DBusCore
 import Texts
 
 /// What a person gives to a flow that waits for it: a method of `Flow` and its arguments.

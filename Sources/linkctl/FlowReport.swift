@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 import Texts
 
 /// A flow as `Flow`'s properties describe it at one moment.

@@ -1,7 +1,7 @@
 import AuthCore
-import DBus
+import DBusCore
 import Glibc
-import LinkdClient
+import LinkdContract
 
 /// What is printed where: results on standard output, everything about them on standard error. With `--json` standard
 /// output has one object a line and nothing else.

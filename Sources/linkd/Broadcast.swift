@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import EventLoop
-import LinkdClient
+import LinkdContract
 
 /// The only way to emit a signal. What goes out reaches every peer, sandboxed ones too: states, stages and uids, never an
 /// address, a number, a URL, a code or a token.

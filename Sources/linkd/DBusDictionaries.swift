@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import LinkHandler
-import LinkdClient
+import LinkdContract
 
 /// AuthCore's nouns as the dictionaries of the D-Bus contract. An absent value is an absent key.
 enum DBusDictionaries {

@@ -7,7 +7,7 @@ import EventLoop
 import Glibc
 import IdentityToolkit
 import Keyring
-import LinkdClient
+import LinkdContract
 import SessionStore
 import Texts
 

@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import EventLoop
-import LinkdClient
+import LinkdContract
 
 /// What is on the bus: the root, the apps, the flows, and who may see them.
 @LoopActor

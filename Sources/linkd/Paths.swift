@@ -1,6 +1,6 @@
 import AuthCore
 import DBus
-import LinkdClient
+import LinkdContract
 
 /// Object paths of the daemon's own things.
 enum Paths {

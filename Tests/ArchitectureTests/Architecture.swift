@@ -18,7 +18,8 @@ struct Architecture {
       "AuthCore": [], "Texts": [], "BridgePage": [],
       "AppConfiguration": ["AuthCore", "FoundationEssentials"],
       "LinkHandler": ["AuthCore"], "PhoneVerification": ["AuthCore"],
-      "DBus": ["CDBus", "EventLoop"],
+      "DBusCore": ["CDBus"],
+      "DBus": ["DBusCore", "CDBus", "EventLoop"],
       "Crypto": ["AuthCore", "CCrypto"],
       "DomainNames": ["AuthCore", "CIDN"],
       "IdentityToolkit": ["AuthCore", "EventLoop", "Crypto", "CCurl", "FoundationEssentials"],
@@ -26,12 +27,13 @@ struct Architecture {
       "Desktop": ["AppConfiguration", "Texts", "DBus", "EventLoop"],
       "Callers": ["DBus"],
       "Keyring": ["AuthCore", "Crypto"],
-      "LinkdClient": ["AuthCore", "DBus", "EventLoop"],
+      "LinkdContract": ["AuthCore", "DBusCore"],
+      "LinkdClient": ["AuthCore", "DBus", "EventLoop", "LinkdContract"],
       "linkd": [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux", "DBus",
-        "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
+        "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
       ],
-      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"],
+      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto", "FoundationEssentials"],
       "auth-emulator": ["AuthEmulator", "EventLoop"],
       // Whatever reads foreign bytes, and libdbus to compare with. In no product.
@@ -44,14 +46,16 @@ struct Architecture {
     doors: [
       // Not a library: what the Glibc module leaves out of the kernel's interface.
       "CLinux": ["EventLoop", "linkd"],
-      // The fuzzing asks libdbus whether our reader and rules say the same.
-      "CDBus": ["DBus", "FuzzTargets"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"],
+      // One adapter in two modules (docs/design/0004-speed.md). The fuzzing asks libdbus whether our reader and rules say the same.
+      "CDBus": ["DBusCore", "DBus", "FuzzTargets"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"],
       "CIDN": ["DomainNames"],
       // The emulator's answers aren't made by the code under test.
       "CCrypto": ["Crypto", "AuthEmulator"], "CMicroHTTPD": ["AuthEmulator"],
     ],
     withoutFoundation: [
-      "AuthCore", "LinkHandler", "PhoneVerification", "DBus", "EventLoop", "LinkdClient", "Texts", "BridgePage",
+      "AuthCore", "LinkHandler", "PhoneVerification", "DBusCore", "DBus", "EventLoop", "LinkdContract", "LinkdClient",
+      "Texts",
+      "BridgePage",
     ],
     pure: ["AuthCore", "LinkHandler", "PhoneVerification", "BridgePage"])
 

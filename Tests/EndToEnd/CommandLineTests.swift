@@ -96,6 +96,21 @@ struct CommandLineTests {
     #expect(handled["reason"] as? String == "untrustedHost" && handled["via"] as? [String] == [])
   }
 
+  @Test("a linkd that dies under a command is started anew, and the command sees its flow's end")
+  func daemonDies() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    #expect(try await world.linkctl("sign-out").status == 0)
+    _ = try await world.sendLink("ada@example.com")
+    let link = try await world.button(try await world.mail("ada@example.com"))
+    try await world.fault(["path": "accounts:signInWithEmailLink", "hang": true, "times": 1])
+    async let opened = world.linkctl("open", link)
+    try await world.eventually("the request") { try await world.requests("accounts:signInWithEmailLink") == 1 }
+    try await world.killDaemon()
+    #expect(try await opened.status == 0)
+    #expect(try await world.email() == "ada@example.com")
+  }
+
   @Test("an interrupt ends with 130 and leaves the flow alone")
   func interrupted() async throws {
     let world = try await World.start()

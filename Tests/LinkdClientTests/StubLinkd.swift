@@ -2,6 +2,7 @@ import AuthCore
 import DBus
 import EventLoop
 import LinkdClient
+import LinkdContract
 import TestSupport
 
 /// linkd's objects by the contract's signatures, with answers and signals that a test chooses.

@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 import Texts
 
 extension Command {

@@ -1,8 +1,8 @@
 import AuthCore
 import BridgePage
-import DBus
+import DBusCore
 import Glibc
-import LinkdClient
+import LinkdContract
 
 /// The keys of an app's file that `app add` takes as options, with their D-Bus types.
 private enum AppKey {

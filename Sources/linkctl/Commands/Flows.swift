@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 
 extension Command {
   static let flows = Command(
@@ -82,10 +82,8 @@ extension Command {
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return 0
     }
-    return try FlowFollower.run(context, wait: true) { connection throws(DBusError) in
-      _ = try await connection.call(
-        destination: Contract.busName, path: path, interface: Contract.Interface.flow, member: answer.member,
-        arguments: arguments)
+    return try FlowFollower.run(context, wait: true) { () throws(Failure) in
+      _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return path
     }
   }

@@ -1,7 +1,7 @@
 import AuthCore
-import DBus
+import DBusCore
 import Glibc
-import LinkdClient
+import LinkdContract
 
 extension Command {
   static let open = Command(
@@ -32,7 +32,7 @@ extension Command {
     guard reply.first?.asBool == true, let path = reply.last?.member("flow")?.asPath else {
       return LinkAnswer.print(reply, context)
     }
-    return try FlowFollower.run(context, wait: true) { _ in path }
+    return try FlowFollower.run(context, wait: true) { path }
   }
 
   static let canHandle = Command(

@@ -1,7 +1,6 @@
 import AuthCore
-import DBus
-import EventLoop
-import LinkdClient
+import DBusCore
+import LinkdContract
 
 extension Command {
   static let monitor = Command(
@@ -9,55 +8,33 @@ extension Command {
     example: "linkctl monitor --json"
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
-    let output = context.output
-    let options = context.options()
-    let only = context.arguments.value("app")
-    return try LoopCommand.run { () async throws(Failure) in
-      do throws(DBusError) {
-        return try await Monitor(output, app: only, options: options).run()
-      } catch {
-        throw Failure(error)
-      }
-    }
+    return try Monitor(context).run()
   }
 }
 
 /// Follows every signal of the contract. The match rules name the well-known name, so they hold across a restart of the
 /// service, which says every state anew (field report B128).
-@LoopActor
-final class Monitor {
-  private let output: Output
+struct Monitor {
+  private let context: Context
   private let app: String?
-  private let options: DBusValue
 
-  init(_ output: Output, app: String?, options: DBusValue) {
-    self.output = output
-    self.app = app
-    self.options = options
+  init(_ context: Context) {
+    self.context = context
+    app = context.arguments.value("app")
   }
 
-  func run() async throws(DBusError) -> Int32 {
-    let connection = try await Connection.open(.session)
-    let signals = try await connection.signals(
-      MatchRule(sender: Contract.busName, pathNamespace: Contract.rootPath))
-    let owners = try await connection.signals(
-      MatchRule(
-        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
-        arg0: Contract.busName))
-    let watch = Task.onLoop {
-      for await change in owners { self.ownerChanged(change) }
-    }
-    defer { watch.cancel() }
-    try await printCurrent(connection)
-    for await signal in signals { print(signal) }
-    throw .disconnected
+  func run() throws(Failure) -> Int32 {
+    Interrupt.endsQuietly()
+    try context.subscribe(MatchRule(sender: Contract.busName, pathNamespace: Contract.rootPath))
+    try context.subscribe(.ownerOfLinkd)
+    try printCurrent()
+    while let signal = try context.nextSignal() { print(signal) }
+    throw .timeout
   }
 
   /// The first line of each app is its current state.
-  private func printCurrent(_ connection: Connection) async throws(DBusError) {
-    let reply = try await connection.call(
-      destination: Contract.busName, path: Contract.rootPath, interface: "org.freedesktop.DBus.ObjectManager",
-      member: "GetManagedObjects", arguments: [])
+  private func printCurrent() throws(Failure) {
+    let reply = try context.call(Contract.rootPath, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", [])
     for object in reply.first?.asEntries ?? [] {
       guard let path = object.key.asPath else { continue }
       for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.session {
@@ -81,6 +58,8 @@ final class Monitor {
         "providers", [("app", name(signal.path)), ("added", arguments[0].json), ("removed", arguments[1].json)])
     case (Contract.Interface.flow, "StageChanged") where arguments.count == 3:
       event("flow", [("flow", name(signal.path)), ("stage", arguments[0].json), ("sequence", arguments[2].json)])
+    case ("org.freedesktop.DBus", "NameOwnerChanged") where arguments.count == 3:
+      event("service", [("running", .bool(arguments[2].asString?.isEmpty == false))])
     default: break
     }
   }
@@ -89,18 +68,13 @@ final class Monitor {
     event("state", [("app", name(path)), ("state", state), ("user", user), ("sequence", sequence)])
   }
 
-  private func ownerChanged(_ signal: Signal) {
-    let running = signal.arguments.count == 3 && signal.arguments[2].asString?.isEmpty == false
-    event("service", [("running", .bool(running))])
-  }
-
   private func event(_ kind: String, _ members: [(key: String, value: JSONValue?)]) {
     if let app, let shown = members.first(where: { $0.key == "app" })?.value?.string, shown != app { return }
-    if output.json {
-      output.object([("event", .string(kind))] + members)
+    if context.output.json {
+      context.output.object([("event", .string(kind))] + members)
     } else {
       let text = members.compactMap { member in member.value.map { "\(member.key)=\($0.string ?? $0.text)" } }
-      output.line(Output.printable("\(kind) " + text.joined(separator: " ")))
+      context.output.line(Output.printable("\(kind) " + text.joined(separator: " ")))
     }
   }
 

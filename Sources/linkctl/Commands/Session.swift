@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 
 extension Command {
   static let signOut = Command(

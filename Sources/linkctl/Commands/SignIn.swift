@@ -1,6 +1,6 @@
 import AuthCore
-import DBus
-import LinkdClient
+import DBusCore
+import LinkdContract
 import Texts
 
 extension Command {
@@ -104,10 +104,8 @@ extension Command {
   ) throws(Failure) -> Int32 {
     let path = try context.appPath()
     let all = arguments + [context.options(options)]
-    return try FlowFollower.run(context, wait: !context.arguments.has("no-wait")) { connection throws(DBusError) in
-      let reply = try await connection.call(
-        destination: Contract.busName, path: path, interface: interface, member: member, arguments: all)
-      return reply.first?.asPath ?? Contract.flowsPath
+    return try FlowFollower.run(context, wait: !context.arguments.has("no-wait")) { () throws(Failure) in
+      try context.call(path, interface, member, all).first?.asPath ?? Contract.flowsPath
     }
   }
 }

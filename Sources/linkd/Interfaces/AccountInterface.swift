@@ -2,7 +2,7 @@ import AuthCore
 import DBus
 import EventLoop
 import LinkHandler
-import LinkdClient
+import LinkdContract
 
 /// `org.linkd.Auth1.Account`: what concerns the signed-in user.
 @LoopActor

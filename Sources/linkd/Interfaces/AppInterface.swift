@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import EventLoop
-import LinkdClient
+import LinkdContract
 
 /// `org.linkd.Auth1.App`: what the app's file says, without anything secret.
 @LoopActor

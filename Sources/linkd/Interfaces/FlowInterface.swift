@@ -3,7 +3,7 @@ import DBus
 import DomainNames
 import EventLoop
 import LinkHandler
-import LinkdClient
+import LinkdContract
 import Texts
 
 /// `org.linkd.Auth1.Flow`: where a flow stands, and what can be given to it.

@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import EventLoop
-import LinkdClient
+import LinkdContract
 import Texts
 
 /// `org.linkd.Auth1.Links`: what becomes of a URL. Open to everybody; a sandboxed caller learns the names of its own apps

@@ -3,7 +3,7 @@ import AuthCore
 import DBus
 import Desktop
 import EventLoop
-import LinkdClient
+import LinkdContract
 
 /// `org.linkd.Auth1.Manager`: apps, flows, the registration of the handler.
 @LoopActor

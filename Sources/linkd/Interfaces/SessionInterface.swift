@@ -1,7 +1,7 @@
 import AuthCore
 import DBus
 import EventLoop
-import LinkdClient
+import LinkdContract
 
 /// `org.linkd.Auth1.Session`: who is signed in to an app, and the tokens of it.
 @LoopActor

@@ -3,7 +3,7 @@ import DBus
 import DomainNames
 import EventLoop
 import LinkHandler
-import LinkdClient
+import LinkdContract
 
 /// `org.linkd.Auth1.SignIn`: what starts a sign-in, and what helps somebody who can't.
 @LoopActor

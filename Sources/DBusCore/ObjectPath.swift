@@ -16,7 +16,7 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
   }
 
   /// For text that libdbus has validated.
-  init(unchecked text: String) { self.text = text }
+  package init(unchecked text: String) { self.text = text }
 
   /// `/`
   public static let root = ObjectPath(unchecked: "/")
@@ -28,7 +28,7 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
   public static func < (a: ObjectPath, b: ObjectPath) -> Bool { a.text < b.text }
 
   /// What has to stand before a descendant's own part: `/a/`, and `/` for the root.
-  var prefixOfDescendants: String { text == "/" ? text : text + "/" }
+  package var prefixOfDescendants: String { text == "/" ? text : text + "/" }
 
   /// Whether this path is strictly below `other`.
   public func isDescendant(of other: ObjectPath) -> Bool {

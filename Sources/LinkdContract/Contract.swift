@@ -1,5 +1,5 @@
 public import AuthCore
-public import DBus
+public import DBusCore
 
 /// The names of the D-Bus contract (docs: D-Bus API). Other programs are written against them.
 public enum Contract {

@@ -95,5 +95,5 @@ extension DBusError {
   /// The task that waited for the reply was cancelled.
   public static let cancelled = DBusError(name: Name.cancelled, message: "cancelled")
   /// libdbus found no memory.
-  static let noMemory = DBusError(name: Name.noMemory, message: "out of memory")
+  package static let noMemory = DBusError(name: Name.noMemory, message: "out of memory")
 }

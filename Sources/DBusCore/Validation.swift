@@ -95,30 +95,30 @@ public enum Validation {
 }
 
 extension Validation {
-  static func require(objectPath text: String) throws(DBusError) {
+  package static func require(objectPath text: String) throws(DBusError) {
     guard isObjectPath(text) else { throw .invalidArgs("not an object path: \(shown(text))") }
   }
 
-  static func require(interface text: String) throws(DBusError) {
+  package static func require(interface text: String) throws(DBusError) {
     guard isInterfaceName(text) else { throw .invalidArgs("not an interface name: \(shown(text))") }
     guard text != "org.freedesktop.DBus.Local" else { throw .invalidArgs("org.freedesktop.DBus.Local is reserved") }
   }
 
-  static func require(member text: String) throws(DBusError) {
+  package static func require(member text: String) throws(DBusError) {
     guard isMemberName(text) else { throw .invalidArgs("not a member name: \(shown(text))") }
   }
 
   /// Whoever sends from the reserved path is thrown off the bus.
-  static func require(sendable path: ObjectPath) throws(DBusError) {
+  package static func require(sendable path: ObjectPath) throws(DBusError) {
     guard path.text != "/org/freedesktop/DBus/Local"
     else { throw .invalidArgs("/org/freedesktop/DBus/Local is reserved") }
   }
 
-  static func require(busName text: String) throws(DBusError) {
+  package static func require(busName text: String) throws(DBusError) {
     guard isBusName(text) else { throw .invalidArgs("not a bus name: \(shown(text))") }
   }
 
-  static func require(string text: String) throws(DBusError) {
+  package static func require(string text: String) throws(DBusError) {
     guard isString(text) else { throw .invalidArgs("a string contains a zero byte") }
   }
 

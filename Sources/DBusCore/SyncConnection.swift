@@ -1,9 +1,12 @@
 import CDBus
 
 /// A connection for short programs: blocking calls, no event loop, no task, no start of the concurrency runtime.
-/// Signals and calls that arrive are dropped. Not for use in a program that has a ``Connection``'s loop.
+/// Calls that arrive are dropped, and signals too until ``subscribe(_:)``. Not for use in a program that has a
+/// `Connection`'s loop.
 public final class SyncConnection {
   private var handle: OpaquePointer?
+  private var isSubscribed = false
+  private var signals: [Signal] = []
 
   /// Connects and says Hello. Throws NoServer and its like when there is no bus, NoReply when it is stuck.
   public init(_ address: Address = .session, timeoutMilliseconds: Int32 = 25_000) throws(DBusError) {
@@ -43,6 +46,26 @@ public final class SyncConnection {
     return result
   }
 
+  /// Has the bus deliver what matches `rule`. From now on signals are kept until ``nextSignal(milliseconds:)`` takes them;
+  /// with several rules they come mixed, in the order of their arrival.
+  public func subscribe(_ rule: MatchRule) throws(DBusError) {
+    isSubscribed = true
+    _ = try call(
+      destination: BusDriver.name, path: BusDriver.path, interface: BusDriver.interface, member: "AddMatch",
+      arguments: [.string(try rule.text())])
+  }
+
+  /// Waits for the next signal. Nil if none has come in that time; -1 waits for as long as the bus is there. An interrupted
+  /// wait may be shorter. Throws Disconnected.
+  public func nextSignal(milliseconds: Int32 = -1) throws(DBusError) -> Signal? {
+    drain()
+    if signals.isEmpty {
+      guard let handle, dbus_connection_read_write(handle, milliseconds) != 0 else { throw .disconnected }
+      drain()
+    }
+    return signals.isEmpty ? nil : signals.removeFirst()
+  }
+
   /// Closes the socket. Calls throw Disconnected from then on.
   public func close() {
     guard let handle = handle.take() else { return }
@@ -52,7 +75,10 @@ public final class SyncConnection {
 
   /// A blocking call leaves what else arrived in the queue: without this it would pile up over many calls.
   private func drain() {
-    while let message = dbus_connection_pop_message(handle) { dbus_message_unref(message) }
+    while let pointer = dbus_connection_pop_message(handle) {
+      let message = Message(adopting: pointer)
+      if isSubscribed, let signal = message.signal { signals.append(signal) }
+    }
   }
 }
 

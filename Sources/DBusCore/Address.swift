@@ -1,4 +1,4 @@
-import CDBus
+package import CDBus
 import Glibc
 
 /// Where a bus listens.
@@ -9,7 +9,7 @@ public enum Address: Sendable, Hashable {
   case address(String)
 
   /// The address as text. Throws NoServer when there is no session bus to be found.
-  func resolved() throws(DBusError) -> String {
+  package func resolved() throws(DBusError) -> String {
     if case .address(let text) = self {
       try Validation.require(string: text)
       return text
@@ -23,7 +23,7 @@ public enum Address: Sendable, Hashable {
   }
 
   /// A private connection: the socket is connected, nothing is sent yet.
-  func connect() throws(DBusError) -> OpaquePointer {
+  package func connect() throws(DBusError) -> OpaquePointer {
     let text = try resolved()
     var error = CDBus.DBusError()
     dbus_error_init(&error)
@@ -40,7 +40,7 @@ public enum Address: Sendable, Hashable {
 
 extension DBusError {
   /// Copies libdbus' error and frees it.
-  init(taking error: inout CDBus.DBusError) {
+  package init(taking error: inout CDBus.DBusError) {
     self.init(
       name: error.name.map { String(cString: $0) } ?? Name.failed,
       message: error.message.map { String(cString: $0) } ?? "")
@@ -49,8 +49,8 @@ extension DBusError {
 }
 
 /// The bus itself as a peer.
-enum BusDriver {
-  static let name = "org.freedesktop.DBus"
-  static let interface = "org.freedesktop.DBus"
-  static let path: ObjectPath = "/org/freedesktop/DBus"
+package enum BusDriver {
+  package static let name = "org.freedesktop.DBus"
+  package static let interface = "org.freedesktop.DBus"
+  package static let path: ObjectPath = "/org/freedesktop/DBus"
 }

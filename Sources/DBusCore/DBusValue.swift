@@ -54,7 +54,7 @@ public indirect enum DBusValue: Sendable, Hashable {
   /// The type of this value.
   public var signature: Signature { Signature(unchecked: signatureText) }
 
-  var signatureText: String {
+  package var signatureText: String {
     switch self {
     case .byte: "y"
     case .boolean: "b"

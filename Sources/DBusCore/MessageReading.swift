@@ -2,14 +2,20 @@ import CDBus
 
 extension Message {
   /// All arguments. libdbus has validated them, nesting included.
-  func arguments() -> [DBusValue] {
+  package func arguments() -> [DBusValue] {
     var iterator = DBusMessageIter()
     guard dbus_message_iter_init(handle, &iterator) != 0 else { return [] }
     return Self.readAll(&iterator)
   }
 
+  /// The signal it is; nil for other messages.
+  package var signal: Signal? {
+    guard type == DBUS_MESSAGE_TYPE_SIGNAL, let interface, let member, let path else { return nil }
+    return Signal(sender: sender ?? "", path: path, interface: interface, member: member, arguments: arguments())
+  }
+
   /// The first argument when it is a string, for matching on arg0.
-  var firstString: String? {
+  package var firstString: String? {
     var iterator = DBusMessageIter()
     guard dbus_message_iter_init(handle, &iterator) != 0,
       dbus_message_iter_get_arg_type(&iterator) == CDBUS_STRING

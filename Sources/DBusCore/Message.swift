@@ -1,14 +1,14 @@
 import CDBus
 
 /// One reference to a libdbus message.
-struct Message: ~Copyable {
-  let handle: OpaquePointer
+package struct Message: ~Copyable {
+  package let handle: OpaquePointer
 
   /// Takes over the caller's reference.
-  init(adopting handle: OpaquePointer) { self.handle = handle }
+  package init(adopting handle: OpaquePointer) { self.handle = handle }
 
   /// Adds a reference.
-  init(borrowing handle: OpaquePointer) { self.handle = dbus_message_ref(handle) }
+  package init(borrowing handle: OpaquePointer) { self.handle = dbus_message_ref(handle) }
 
   deinit { dbus_message_unref(handle) }
 }
@@ -17,7 +17,7 @@ struct Message: ~Copyable {
 
 extension Message {
   /// A method call, everything validated.
-  static func call(
+  package static func call(
     _ member: String, interface: String?, path: ObjectPath, destination: String?, arguments: [DBusValue]
   ) throws(DBusError) -> Message {
     if let destination { try Validation.require(busName: destination) }
@@ -31,7 +31,7 @@ extension Message {
   }
 
   /// A signal, everything validated.
-  static func signal(
+  package static func signal(
     _ member: String, interface: String, path: ObjectPath, destination: String?, arguments: [DBusValue]
   ) throws(DBusError) -> Message {
     if let destination { try Validation.require(busName: destination) }
@@ -46,7 +46,7 @@ extension Message {
   }
 
   /// The reply to a call.
-  static func reply(to call: borrowing Message, arguments: [DBusValue]) throws(DBusError) -> Message {
+  package static func reply(to call: borrowing Message, arguments: [DBusValue]) throws(DBusError) -> Message {
     try MarshallingCheck.check(arguments)
     let message = try adopt(dbus_message_new_method_return(call.handle))
     try message.append(arguments)
@@ -54,7 +54,7 @@ extension Message {
   }
 
   /// A reply that belongs to no call yet.
-  static func reply(arguments: [DBusValue]) throws(DBusError) -> Message {
+  package static func reply(arguments: [DBusValue]) throws(DBusError) -> Message {
     try MarshallingCheck.check(arguments)
     let message = try adopt(dbus_message_new(DBUS_MESSAGE_TYPE_METHOD_RETURN))
     message.setNoReply()
@@ -63,7 +63,7 @@ extension Message {
   }
 
   /// This reply as the one to `call`.
-  func copy(replyingTo call: borrowing Message) throws(DBusError) -> Message {
+  package func copy(replyingTo call: borrowing Message) throws(DBusError) -> Message {
     let message = try Self.adopt(dbus_message_copy(handle))
     guard dbus_message_set_reply_serial(message.handle, dbus_message_get_serial(call.handle)) != 0,
       dbus_message_set_destination(message.handle, dbus_message_get_sender(call.handle)) != 0
@@ -72,7 +72,7 @@ extension Message {
   }
 
   /// The error reply to a call. A handler's invalid name or message is made valid: a reply there must be.
-  static func error(_ error: DBusError, replyTo call: borrowing Message) throws(DBusError) -> Message {
+  package static func error(_ error: DBusError, replyTo call: borrowing Message) throws(DBusError) -> Message {
     let name = Validation.isErrorName(error.name) ? error.name : DBusError.Name.failed
     let text = Validation.isString(error.message) ? error.message : "(the message can't be shown)"
     return try adopt(dbus_message_new_error(call.handle, name, text))
@@ -88,20 +88,20 @@ extension Message {
 
 extension Message {
   /// DBUS_MESSAGE_TYPE_…
-  var type: Int32 { dbus_message_get_type(handle) }
-  var sender: String? { dbus_message_get_sender(handle).map { String(cString: $0) } }
-  var path: ObjectPath? { dbus_message_get_path(handle).map { ObjectPath(unchecked: String(cString: $0)) } }
-  var interface: String? { dbus_message_get_interface(handle).map { String(cString: $0) } }
-  var member: String? { dbus_message_get_member(handle).map { String(cString: $0) } }
-  var replySerial: UInt32 { dbus_message_get_reply_serial(handle) }
-  var expectsReply: Bool { dbus_message_get_no_reply(handle) == 0 }
-  var signatureText: String { dbus_message_get_signature(handle).map { String(cString: $0) } ?? "" }
+  package var type: Int32 { dbus_message_get_type(handle) }
+  package var sender: String? { dbus_message_get_sender(handle).map { String(cString: $0) } }
+  package var path: ObjectPath? { dbus_message_get_path(handle).map { ObjectPath(unchecked: String(cString: $0)) } }
+  package var interface: String? { dbus_message_get_interface(handle).map { String(cString: $0) } }
+  package var member: String? { dbus_message_get_member(handle).map { String(cString: $0) } }
+  package var replySerial: UInt32 { dbus_message_get_reply_serial(handle) }
+  package var expectsReply: Bool { dbus_message_get_no_reply(handle) == 0 }
+  package var signatureText: String { dbus_message_get_signature(handle).map { String(cString: $0) } ?? "" }
 
-  func setNoReply() { dbus_message_set_no_reply(handle, 1) }
-  func setAutoStart(_ start: Bool) { dbus_message_set_auto_start(handle, start ? 1 : 0) }
+  package func setNoReply() { dbus_message_set_no_reply(handle, 1) }
+  package func setAutoStart(_ start: Bool) { dbus_message_set_auto_start(handle, start ? 1 : 0) }
 
   /// The reply's arguments, or the error it is.
-  func result() throws(DBusError) -> [DBusValue] {
+  package func result() throws(DBusError) -> [DBusValue] {
     if type != DBUS_MESSAGE_TYPE_ERROR { return arguments() }
     let name = dbus_message_get_error_name(handle).map { String(cString: $0) } ?? DBusError.Name.failed
     throw DBusError(name: name, message: arguments().first?.asString ?? "")

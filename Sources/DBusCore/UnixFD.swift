@@ -18,7 +18,7 @@ public final class UnixFD: Sendable, Hashable {
 
   deinit { close(rawValue) }
 
-  var isOpen: Bool { fcntl(rawValue, F_GETFD) >= 0 }
+  package var isOpen: Bool { fcntl(rawValue, F_GETFD) >= 0 }
 
   /// The same descriptor, not merely the same file.
   public static func == (a: UnixFD, b: UnixFD) -> Bool { a.rawValue == b.rawValue }

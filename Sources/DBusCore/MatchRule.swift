@@ -30,7 +30,7 @@ public struct MatchRule: Sendable, Hashable {
   }
 
   /// The rule as the bus takes it. Throws InvalidArgs for invalid names, and for `path` with `pathNamespace`.
-  func text() throws(DBusError) -> String {
+  package func text() throws(DBusError) -> String {
     if let sender { try Validation.require(busName: sender) }
     if let interface { try Validation.require(interface: interface) }
     if let member { try Validation.require(member: member) }
@@ -67,12 +67,20 @@ public struct Signal: Sendable, Hashable {
   public let member: String
   /// What it carries.
   public let arguments: [DBusValue]
+
+  package init(sender: String, path: ObjectPath, interface: String, member: String, arguments: [DBusValue]) {
+    self.sender = sender
+    self.path = path
+    self.interface = interface
+    self.member = member
+    self.arguments = arguments
+  }
 }
 
 extension MatchRule {
   /// Judges a signal as the bus does, which delivers what any of a connection's rules matches. `owner` is who owns
   /// the rule's sender if that is a well-known name.
-  func matches(_ signal: Signal, owner: String?) -> Bool {
+  package func matches(_ signal: Signal, owner: String?) -> Bool {
     if let member, member != signal.member { return false }
     if let interface, interface != signal.interface { return false }
     if let path, path != signal.path { return false }

@@ -1,15 +1,15 @@
 /// Judges values before libdbus sees them: well-formed, within the protocol's limits, and of the declared types.
-struct MarshallingCheck {
-  static let maximumArrayLength = 64 << 20
+package struct MarshallingCheck {
+  package static let maximumArrayLength = 64 << 20
   /// 128 MiB in the specification, less a generous header.
-  static let maximumBodyLength = (128 << 20) - (64 << 10)
+  package static let maximumBodyLength = (128 << 20) - (64 << 10)
   /// Containers of every kind, variants among them, inside each other.
-  static let maximumDepth = 64
+  package static let maximumDepth = 64
 
   /// Bytes of the body so far.
   private var length = 0
 
-  static func check(_ arguments: [DBusValue]) throws(DBusError) {
+  package static func check(_ arguments: [DBusValue]) throws(DBusError) {
     var check = MarshallingCheck()
     var signature = ""
     for argument in arguments {

@@ -16,22 +16,22 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible, Expressibl
   }
 
   /// For text that libdbus has validated or that is made of valid parts.
-  init(unchecked text: String) { self.text = text }
+  package init(unchecked text: String) { self.text = text }
 
   /// The signature itself.
   public var description: String { text }
 
-  static let byte = Signature(unchecked: "y")
-  static let string = Signature(unchecked: "s")
-  static let objectPath = Signature(unchecked: "o")
-  static let variant = Signature(unchecked: "v")
+  package static let byte = Signature(unchecked: "y")
+  package static let string = Signature(unchecked: "s")
+  package static let objectPath = Signature(unchecked: "o")
+  package static let variant = Signature(unchecked: "v")
 }
 
 extension Signature {
   /// Longest signature in bytes.
   public static let maximumLength = 255
   /// Arrays inside arrays, dictionaries among them, and separately structures inside structures.
-  static let maximumDepth = 32
+  package static let maximumDepth = 32
 
   /// Whether the text is a sequence of complete types within the protocol's limits.
   public static func isValid(_ text: String) -> Bool {
@@ -63,13 +63,13 @@ private struct SignatureParser {
   private let bytes: [UInt8]
   private var position = 0
 
-  init(_ text: String) { bytes = Array(text.utf8) }
+  package init(_ text: String) { bytes = Array(text.utf8) }
 
-  var isWithinLength: Bool { bytes.count <= Signature.maximumLength }
+  package var isWithinLength: Bool { bytes.count <= Signature.maximumLength }
 
-  static func isBasic(_ code: UInt8) -> Bool { "ybnqiuxtdsogh".utf8.contains(code) }
+  package static func isBasic(_ code: UInt8) -> Bool { "ybnqiuxtdsogh".utf8.contains(code) }
 
-  mutating func parseAll() -> [String]? {
+  package mutating func parseAll() -> [String]? {
     var types: [String] = []
     while position < bytes.count {
       let start = position
