@@ -59,9 +59,9 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 extension JSONValue: Codable {
   /// Reads whatever JSON value is there. Whole numbers outside `Int64` become doubles.
   ///
-  /// - Throws: a `DecodingError` also for what is nested deeper than `nestingLimit`.
+  /// - Throws: a `DecodingError` also for what is nested deeper than 32: each level costs as much as all above it.
   public init(from decoder: any Decoder) throws {
-    guard decoder.codingPath.count <= Self.nestingLimit else {
+    guard decoder.codingPath.count <= 32 else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "nested too deeply"))
     }
     let container = try decoder.singleValueContainer()

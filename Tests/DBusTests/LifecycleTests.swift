@@ -280,7 +280,9 @@ struct LifecycleTests {
   }
 
   @Test @LoopActor func shortProgramsCallOnce() async throws {
-    let rig = try await Rig.start(CallTests.interface())
+    let gate = CallTests.Gate()
+    defer { gate.open() }
+    let rig = try await Rig.start(CallTests.interface(gate))
     let address = Address.address(rig.bus.address)
     let outcome = await Task.detached { () -> [String] in
       var results: [String] = []

@@ -101,14 +101,16 @@ struct LoopTests {
     let watches = Recorder<EventLoop.Watch>()
     for (index, pipe) in pipes.enumerated() {
       watches.record(
-        loop.watch(pipe.read, .read) { _ in
+        // Weakly: a watch keeps its handler.
+        loop.watch(pipe.read, .read) { [weak watches] _ in
           seen.record(index)
-          for watch in watches.values { watch.cancel() }
+          for watch in watches?.values ?? [] { watch.cancel() }
         })
       _ = write(pipe.write, "x", 1)
     }
     _ = await seen.first(1)
     try await loop.sleep(for: .milliseconds(5))
+    withExtendedLifetime(watches) {}
     #expect(seen.values.count == 1)
     for pipe in pipes { [pipe.read, pipe.write].forEach { close($0) } }
   }

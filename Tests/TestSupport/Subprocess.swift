@@ -86,7 +86,10 @@ public enum Subprocess {
     let group = ownGroup ? POSIX_SPAWN_SETPGROUP : 0
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
 
-    let variables = (environment ?? ProcessInfo.processInfo.environment).map { "\($0.key)=\($0.value)" }
+    let own = ProcessInfo.processInfo.environment
+    // What scripts/sanitize asks of the sanitizers, it asks of every program.
+    let sanitizers = own.filter { ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].contains($0.key) }
+    let variables = (environment ?? own).merging(sanitizers) { $1 }.map { "\($0.key)=\($0.value)" }
     let arguments = argv.map { strdup($0) } + [nil], block = variables.map { strdup($0) } + [nil]
     defer { (arguments + block).forEach { free($0) } }
     var pid = pid_t()
