@@ -3,6 +3,7 @@ import DBus
 import EventLoop
 import Glibc
 import LinkdClient
+import Texts
 
 /// Waits for a flow: one line per stage until it ends, or until the next step must come from somebody who can't be asked.
 @LoopActor
@@ -10,6 +11,8 @@ final class FlowFollower {
   private let output: Output
   private let options: DBusValue
   private let connection: Connection
+  /// Seconds from the start on.
+  private let timeout: UInt32?
   private let deadline: Int64?
   private var lastSequence: UInt64 = 0
   private let locale: String?
@@ -19,6 +22,7 @@ final class FlowFollower {
     self.output = output
     self.options = options
     self.locale = locale
+    self.timeout = timeout
     deadline = timeout.map { BootClock.seconds + Int64($0) }
   }
 
@@ -120,8 +124,8 @@ final class FlowFollower {
   }
 
   private func timedOut() {
-    output.failure(
-      Failure(name: "org.freedesktop.DBus.Error.Timeout", message: "Nothing happened in time.", exitCode: 75))
+    let text = Texts.lookup("command.timeout", locale: locale, ["seconds": String(timeout ?? 0)])
+    output.failure(Failure(name: "org.freedesktop.DBus.Error.Timeout", message: text, exitCode: 75))
     LoopCommand.end(75)
   }
 }
