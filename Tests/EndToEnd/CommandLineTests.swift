@@ -61,6 +61,52 @@ struct CommandLineTests {
     }
   }
 
+  @Test("monitor says whose flow it is, and passes over those of other apps")
+  func monitoredFlows() async throws {
+    let world = try await World.start(apps: ["demo", "other"])
+    // Both listen before the flow begins, and end when a later change of the other app has come.
+    let script = """
+      cd "$HOME"
+      linkctl monitor --json >all & all=$!
+      linkctl monitor --json --app other >other & other=$!
+      until [ -s all ] && [ -s other ]; do sleep 0.05; done
+      linkctl sign-in email-link user@example.com --no-wait --app demo >flow
+      linkctl sign-in anonymous --app other 2>log
+      until grep -q succeeded all && grep -q is-anonymous other; do sleep 0.05; done
+      kill $all $other
+      wait
+      """
+    _ = try await world.run(["sh", "-c", script])
+    func flows(_ file: String) throws -> [String] {
+      try String(contentsOfFile: world.home.file(file), encoding: .utf8).split(separator: "\n").map(String.init)
+        .filter { $0.contains(#""event":"flow""#) }
+    }
+    let all = try flows("all")
+    #expect(all.contains { $0.contains(#""app":"demo","stage":"waiting-for-link""#) }, "\(all)")
+    #expect(all.allSatisfy { $0.contains(#","app":""#) }, "\(all)")
+    let other = try flows("other")
+    #expect(other.allSatisfy { $0.contains(#""app":"other""#) }, "\(other)")
+  }
+
+  @Test(
+    "B079: open takes the one argument that is a link, wherever a launcher put it",
+    arguments: [
+      (["open"], 64), (["open", "./x"], 64), (["open", "--"], 64), (["open", "--", "hunter2"], 65),
+      (["open", "--", "%u"], 65), (["open", "--", "--help"], 65),
+      (["open", "https://a.example/", "https://b.example/"], 64),
+      (["open", "--flag", "./x", "https://evil.example/__/auth/action?mode=signIn&oobCode=X"], 3),
+      (["open", "--", "https://demo-linkd.firebaseapp.com/__/auth/action?mode=signIn"], 65),
+      (["open", "vscode://vscode.github-authentication/did-authenticate?code=x"], 3),
+      (["can-handle", "com.example.linkd://settings/open?tab=2"], 3),
+      (["can-handle", "https:/links.example.com/?link=x"], 65),
+    ])
+  func findingTheLink(arguments: [String], status: Int) async throws {
+    let world = try await World.start()
+    let result = try await world.run(["\(World.programs)/linkctl"] + arguments)
+    #expect(result.status == Int32(status), "\(result.stderr)")
+    if status != 0 { #expect(!result.stderr.isEmpty) }
+  }
+
   @Test("B046: a link broken over lines is joined from standard input")
   func joinedLines() async throws {
     let world = try await World.start()

@@ -29,6 +29,8 @@ final class Monitor {
   private let output: Output
   private let app: String?
   private let options: DBusValue
+  /// The apps of the flows that are under way.
+  private var apps: [ObjectPath: JSONValue] = [:]
 
   init(_ output: Output, app: String?, options: DBusValue) {
     self.output = output
@@ -49,7 +51,12 @@ final class Monitor {
     }
     defer { watch.cancel() }
     try await printCurrent(connection)
-    for await signal in signals { print(signal) }
+    for await signal in signals {
+      if signal.interface == Contract.Interface.flow, apps[signal.path] == nil {
+        apps[signal.path] = await app(of: signal.path, connection)
+      }
+      print(signal)
+    }
     throw .disconnected
   }
 
@@ -60,12 +67,27 @@ final class Monitor {
       member: "GetManagedObjects", arguments: [])
     for object in reply.first?.asEntries ?? [] {
       guard let path = object.key.asPath else { continue }
+      for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.flow {
+        apps[path] = table.value.asDict?["App"]?.json
+      }
       for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.session {
         let session = table.value.asDict ?? [:]
         var user: [String: JSONValue] = [:]
         for key in ["uid", "is-anonymous"] { user[key] = session["User"]?.asDict?[key]?.json }
         state(path, session["State"]?.json, .object(user), session["Sequence"]?.json)
       }
+    }
+  }
+
+  /// Whose flow it is; nil where the flow has gone, or can't be seen from here.
+  private func app(of flow: ObjectPath, _ connection: Connection) async -> JSONValue? {
+    do throws(DBusError) {
+      let reply = try await connection.call(
+        destination: Contract.busName, path: flow, interface: "org.freedesktop.DBus.Properties", member: "Get",
+        arguments: [.string(Contract.Interface.flow), .string("App")])
+      return reply.first?.json
+    } catch {
+      return nil
     }
   }
 
@@ -80,7 +102,13 @@ final class Monitor {
       event(
         "providers", [("app", name(signal.path)), ("added", arguments[0].json), ("removed", arguments[1].json)])
     case (Contract.Interface.flow, "StageChanged") where arguments.count == 3:
-      event("flow", [("flow", name(signal.path)), ("stage", arguments[0].json), ("sequence", arguments[2].json)])
+      event(
+        "flow",
+        [
+          ("flow", name(signal.path)), ("app", apps[signal.path]), ("stage", arguments[0].json),
+          ("sequence", arguments[2].json),
+        ])
+      if arguments[0].asString.flatMap(FlowStage.init(rawValue:))?.isEnd == true { apps[signal.path] = nil }
     default: break
     }
   }
@@ -99,7 +127,11 @@ final class Monitor {
     if output.json {
       output.object([("event", .string(kind))] + members)
     } else {
-      let text = members.compactMap { member in member.value.map { "\(member.key)=\($0.string ?? $0.text)" } }
+      let text = members.compactMap { member in
+        member.value.flatMap { member.key == "user" ? Table.name($0) : $0.string ?? $0.text }.map {
+          "\(member.key)=\($0)"
+        }
+      }
       output.line(Output.printable("\(kind) " + text.joined(separator: " ")))
     }
   }
