@@ -57,12 +57,24 @@ extension Texts {
     "state.authenticating": "Signing in …",
     "state.authenticated": "Signed in as {name}.",
     "ask.passwords-differ": "The two passwords aren't the same. Try again.",
-    "command.nobody-to-ask": "{what} is needed, and there's no terminal to ask in.",
-    "command.no-service": "The service org.linkd.Auth1 can't be started. 'linkctl doctor' says why.",
+    "command.nobody-to-ask": "{what} is needed, and standard input is no terminal.",
+    "command.no-such-flow": "There's no such flow, or it ended a while ago. 'linkctl flows' shows those under way.",
+    "command.no-service":
+      "The service org.linkd.Auth1 can't be started. See that linkd is installed; its log may say more: "
+      + "'journalctl --user -t linkd'.",
     "command.no-bus": "There's no session bus. Run this in your desktop session, or set DBUS_SESSION_BUS_ADDRESS.",
-    "command.timeout": "It took longer than {seconds} s. Try again, or give --timeout more.",
+    "command.timeout":
+      "It took longer than {seconds} s. It may still go on: 'linkctl flows' shows what is pending.",
     "command.open-this": "Open this address in a browser:",
     "command.registered": "Links of these schemes open in linkd:",
+    "command.nothing-to-register": "No app has a scheme. Add one with 'linkctl app add FILE --scheme SCHEME'.",
     "command.unregistered": "No longer opened by linkd:",
+    "command.nothing-registered": "No links were opened by linkd.",
+    "command.no-apps": "There are no apps. Add one with 'linkctl app add FILE'.",
+    "command.no-flows": "Nothing is pending.",
+    "done.app-added": "Added {app}. 'linkctl register' makes its links open here.",
+    "done.app-removed": "Removed {app}.",
+    "done.app-default": "Commands without --app mean {app} now.",
+    "done.resent": "A new mail has been sent.",
   ]
 }

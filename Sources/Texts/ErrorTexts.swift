@@ -72,7 +72,8 @@ extension Texts {
     "error.app-not-authorized":
       "The API key isn't allowed for this app. Check the key's restrictions in the Google Cloud console.",
     "error.blocking-function": "The app's own rules refused this. Ask whoever runs the app.",
-    "error.no-such-app": "There's no such app. 'linkctl app list' shows those there are.",
+    "error.no-such-app":
+      "There's no such app. 'linkctl app list' shows those there are, and 'linkctl app add' adds one.",
     "error.no-such-flow": "That sign-in isn't under way any more. Start a new one.",
     "error.access-denied":
       "This program may not use the app. Add it to 'allowed-clients' in the app's file if it should.",

@@ -1,6 +1,7 @@
 import AuthCore
 import DBusCore
 import LinkdContract
+import Texts
 
 /// A command: its help and what it does. The help, the completion and the dispatch come from the same table.
 struct Command: Sendable {
@@ -42,36 +43,56 @@ struct Command: Sendable {
 
 /// Why a command ends without success: the error line and the exit code.
 struct Failure: Error {
-  /// A D-Bus error name, or nil for wrong usage.
+  /// A D-Bus error name; nil where none fits.
   let name: String?
   let message: String
   let exitCode: Int32
+  /// Whether the command line itself is wrong.
+  let isUsage: Bool
 
-  init(name: String?, message: String, exitCode: Int32) {
+  init(name: String?, message: String, exitCode: Int32, isUsage: Bool = false) {
     self.name = name
     self.message = message
     self.exitCode = exitCode
+    self.isUsage = isUsage
   }
 
   init(_ error: AuthError, message: String) {
     self.init(name: error.dbusName, message: message, exitCode: error.exitCode)
   }
 
-  init(_ usage: UsageError) { self.init(name: nil, message: usage.message, exitCode: 64) }
+  init(_ usage: UsageError) {
+    self.init(name: "org.freedesktop.DBus.Error.InvalidArgs", message: usage.message, exitCode: 64, isUsage: true)
+  }
 
-  /// The error reply of a call.
+  /// The error reply of a call. What the bus itself says is for programmers, so people get a next step before it.
   init(_ error: DBusError) {
-    self.init(name: error.name, message: error.message, exitCode: Self.exitCode(error.name))
+    // Apps are asked for; the only objects that are named without asking are flows.
+    if error.name == "org.freedesktop.DBus.Error.UnknownObject" {
+      self.init(.noSuchFlow, message: Texts.lookup("command.no-such-flow", locale: nil))
+      return
+    }
+    let code = Self.exitCode(error.name)
+    let isService = error.name.hasPrefix("org.freedesktop.DBus.Error.Spawn.") || Self.noService.contains(error.name)
+    let text = code == 69 ? Texts.lookup(isService ? "command.no-service" : "command.no-bus", locale: nil) : nil
+    self.init(name: error.name, message: text.map { "\($0) (\(error.message))" } ?? error.message, exitCode: code)
+  }
+
+  /// The bus is there, and linkd can't be started.
+  private static let noService = ["ServiceUnknown", "NameHasNoOwner", "TimedOut"].map {
+    "org.freedesktop.DBus.Error.\($0)"
   }
 
   /// Nobody can be asked: input isn't a terminal.
   static func nobodyToAsk(_ what: String) -> Failure {
-    Failure(name: nil, message: "\(what) is needed, and standard input is no terminal.", exitCode: 4)
+    Failure(name: nil, message: Texts.lookup("command.nobody-to-ask", locale: nil, ["what": what]), exitCode: 4)
   }
 
   /// `--timeout` is over.
-  static let timeout = Failure(
-    name: "org.freedesktop.DBus.Error.Timeout", message: "Nothing happened in time.", exitCode: 75)
+  static func timeout(_ context: Context) -> Failure {
+    let text = Texts.lookup("command.timeout", locale: context.locale, ["seconds": String(context.timeout ?? 0)])
+    return Failure(name: "org.freedesktop.DBus.Error.Timeout", message: text, exitCode: 75)
+  }
 
   static func exitCode(_ name: String) -> Int32 {
     if let error = AuthError(dbusName: name) { return error.exitCode }

@@ -37,7 +37,7 @@ final class FlowFollower {
       guard signal.path == path || signal.member == "NameOwnerChanged" else { continue }
       if let code = try step(path) { return code }
     }
-    throw .timeout
+    throw .timeout(context)
   }
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.

@@ -48,7 +48,8 @@ struct FlowReport: Sendable {
     let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }
     values["name"] = name.map(Output.printable)
     if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
-    return Texts.lookup(textID(isNamed: name != nil), locale: locale, values)
+    let isGuest = stage == .succeeded && details["user"]?.asDict?["is-anonymous"]?.asBool == true
+    return Texts.lookup(isGuest ? "notice.signed-in-guest" : textID(isNamed: name != nil), locale: locale, values)
   }
 
   private func textID(isNamed: Bool) -> String {

@@ -9,11 +9,7 @@ enum Help {
       Commands:
 
       """
-    let width = Command.all.map(\.name.count).max() ?? 0
-    for command in Command.all {
-      text +=
-        "  " + command.name + String(repeating: " ", count: width - command.name.count + 2) + command.summary + "\n"
-    }
+    text += list(Command.all)
     text += """
 
       'linkctl COMMAND --help' shows a command's options and an example.
@@ -22,6 +18,47 @@ enum Help {
       64 wrong usage, 65 broken link, 69 no session bus or service, 75 try again, 77 access denied, 130 cancelled.
       """
     return text
+  }
+
+  /// The commands that begin with `name`, such as `app`; nil where there are none.
+  static func group(_ name: String) -> String? {
+    let commands = Command.all.filter { $0.name.hasPrefix(name + " ") }
+    guard !commands.isEmpty else { return nil }
+    return "Usage: linkctl \(name) COMMAND [ARGUMENT…]\n\nCommands:\n\(list(commands))\n"
+      + "'linkctl \(name) COMMAND --help' shows a command's options and an example."
+  }
+
+  /// What is said of words that are no command, with the one that was most likely meant.
+  static func unknown(_ words: ArraySlice<String>) -> String {
+    let isGroup = words.first.flatMap(group) != nil
+    let typed = words.prefix(isGroup ? 2 : 1).joined(separator: " ")
+    let near = Command.all.map { (name: $0.name, distance: distance($0.name, typed)) }.min { $0.distance < $1.distance }
+    let hint = near.flatMap { $0.distance <= 2 ? "Did you mean '\($0.name)'?" : nil } ?? "'linkctl --help' lists them."
+    return "linkctl: There is no command '\(Output.printable(typed))'. \(hint)"
+  }
+
+  /// How many letters must be put in, left out or replaced (Levenshtein).
+  private static func distance(_ one: String, _ other: String) -> Int {
+    let letters = Array(other.utf8.prefix(40))
+    var row = Array(0...letters.count)
+    for (index, letter) in one.utf8.enumerated() {
+      var diagonal = row[0]
+      row[0] = index + 1
+      for column in letters.indices {
+        let cost = diagonal + (letters[column] == letter ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(cost, diagonal + 1, row[column] + 1)
+      }
+    }
+    return row[letters.count]
+  }
+
+  private static func list(_ commands: [Command]) -> String {
+    let width = commands.map(\.name.count).max() ?? 0
+    return commands.reduce(into: "") { text, command in
+      text +=
+        "  " + command.name + String(repeating: " ", count: width - command.name.count + 2) + command.summary + "\n"
+    }
   }
 
   static func text(of command: Command) -> String {

@@ -16,7 +16,7 @@ struct Linkctl {
       return 65
     }
     let (command, rest) = split(arguments)
-    guard let command else { return withoutCommand(rest) }
+    guard let command else { return withoutCommand(rest, all: arguments) }
     do throws(UsageError) {
       let parsed = try Arguments(
         rest, command.options + OptionSpec.global, ignoringUnknown: command.ignoresUnknownOptions)
@@ -24,10 +24,11 @@ struct Linkctl {
         Output(json: false).line(Help.text(of: command))
         return 0
       }
+      if parsed.has("version") { return printVersion() }
       return execute(try Context(command, parsed))
     } catch {
-      Output(json: false).note("linkctl \(command.name): \(error.message)\n\nUsage: linkctl \(command.synopsis)")
-      return 64
+      let isJSON = rest.prefix { $0 != "--" }.contains("--json")
+      return fail(Failure(error), command, Output(json: isJSON))
     }
   }
 
@@ -35,9 +36,20 @@ struct Linkctl {
     do throws(Failure) {
       return try context.command.run(context)
     } catch {
-      context.output.failure(error)
-      return error.exitCode
+      return fail(error, context.command, context.output)
     }
+  }
+
+  /// Wrong usage is followed by the right one.
+  private static func fail(_ failure: Failure, _ command: Command, _ output: Output) -> Int32 {
+    output.failure(failure)
+    if failure.isUsage { output.note("\nUsage: linkctl \(command.synopsis)") }
+    return failure.exitCode
+  }
+
+  private static func printVersion() -> Int32 {
+    Output(json: false).line("linkctl \(version)")
+    return 0
   }
 
   /// The command, with the global options that stand before it moved behind it.
@@ -53,22 +65,35 @@ struct Linkctl {
         rest = rest.dropFirst()
       }
     }
-    guard let (command, words) = Command.find(rest) else { return (nil, arguments) }
+    guard let (command, words) = Command.find(rest) else { return (nil, rest) }
     return (command, (before + rest.dropFirst(words))[...])
   }
 
-  private static func withoutCommand(_ arguments: ArraySlice<String>) -> Int32 {
+  /// - Parameter rest: what stands behind the options at the beginning.
+  private static func withoutCommand(_ rest: ArraySlice<String>, all arguments: ArraySlice<String>) -> Int32 {
     let output = Output(json: false)
-    if arguments.contains("--version") {
-      output.line("linkctl \(version)")
+    let wantsHelp = arguments.contains("--help") || arguments.contains("-h")
+    var words = rest.prefix { !$0.hasPrefix("-") }
+    let isHelp = words.first == "help"
+    if isHelp { words = words.dropFirst() }
+    guard let first = words.first else {
+      if arguments.contains("--version") { return printVersion() }
+      if wantsHelp || isHelp {
+        output.line(Help.overview)
+        return 0
+      }
+      output.note(arguments.isEmpty ? Help.overview : "linkctl: A command is missing. 'linkctl --help' lists them.")
+      return 64
+    }
+    if isHelp, let (command, _) = Command.find(words) {
+      output.line(Help.text(of: command))
       return 0
     }
-    if arguments.contains("--help") || arguments.contains("-h") || arguments.first == "help" {
-      output.line(Help.overview)
-      return 0
+    if words.count == 1, let group = Help.group(first) {
+      wantsHelp || isHelp ? output.line(group) : output.note(group)
+      return wantsHelp || isHelp ? 0 : 64
     }
-    if let first = arguments.first { output.note("linkctl: There is no command '\(Output.printable(first))'.\n") }
-    output.note(Help.overview)
+    output.note(Help.unknown(words))
     return 64
   }
 

@@ -23,9 +23,10 @@ struct Output: Sendable {
 
   /// The failed command's last line, and the text.
   func failure(_ failure: Failure) {
-    if json, let name = failure.name {
+    if json {
       object([
-        ("error", .string(name)), ("message", .string(failure.message)), ("exit", .integer(Int64(failure.exitCode))),
+        ("error", failure.name.map(JSONValue.string)), ("message", .string(failure.message)),
+        ("exit", .integer(Int64(failure.exitCode))),
       ])
     }
     note("linkctl: \(Self.printable(failure.message))")

@@ -20,7 +20,72 @@ struct CommandLineTests {
     #expect(try await world.linkctl("app", "add", "--help").stdout.contains("--scheme"))
     #expect(try await world.linkctl("--version").stdout.hasPrefix("linkctl 0."))
     #expect(try await world.linkctl().status == 64)
-    #expect(try await world.linkctl("frobnicate").status == 64)
+    let unknown = try await world.linkctl("frobnicate")
+    #expect(unknown.status == 64 && unknown.stderr.split(separator: "\n").count == 1 && unknown.stdout.isEmpty)
+    #expect(try await world.linkctl("sing-in", "--help").stderr.contains("Did you mean 'sign-in'?"))
+    #expect(try await world.linkctl("app", "lst").stderr.contains("Did you mean 'app list'?"))
+    #expect(try await world.linkctl("help", "token").stdout == world.linkctl("token", "--help").stdout)
+    #expect(try await world.linkctl("status", "--version").stdout.hasPrefix("linkctl 0."))
+    #expect(try await world.linkctl("--app", "demo", "--help").stdout == overview.stdout)
+    let group = try await world.linkctl("app", "--help")
+    #expect(group.status == 0 && group.stdout.contains("app bridge") && !group.stdout.contains("whoami"))
+  }
+
+  @Test("what is for a person says what is missing and what to do next")
+  func peoplesOutput() async throws {
+    let world = try await World.start(apps: [])
+    #expect(try await world.linkctl("app", "list").stderr.contains("linkctl app add"))
+    #expect(try await world.linkctl("register").stderr.contains("linkctl app add"))
+    #expect(try await world.linkctl("flows").stderr == "Nothing is pending.\n")
+    #expect(try await world.linkctl("app", "list", "--json").stderr.isEmpty)
+    let flow = try await world.linkctl("cancel", "0123456789abcdef0123456789abcdef")
+    #expect(flow.status == 1 && !flow.stderr.contains("/org/") && flow.stderr.contains("linkctl flows"))
+    let noBus = try await world.linkctl("status", environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    #expect(noBus.stderr.contains("There's no session bus."))
+    let usage = try await world.linkctl("cancel")
+    #expect(usage.stderr.hasPrefix("linkctl: FLOW is missing.") && usage.stderr.contains("Usage: linkctl cancel FLOW"))
+  }
+
+  @Test("a person reads times, lists and users, and no JSON")
+  func tables() async throws {
+    let world = try await World.start()
+    let guest = try await world.linkctl("sign-in", "anonymous")
+    #expect(guest.stderr.hasSuffix("Signed in as a guest.\n"))
+    let uid = try #require(try await world.whoami()["uid"] as? String)
+    let whoami = try await world.linkctl("whoami").stdout
+    #expect(whoami.contains(/\ncreated-at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}\n/), "\(whoami)")
+    #expect(try await world.linkctl("status").stdout.contains(/\nuser +\S+ \(guest\)\n/))
+    for command in [["whoami"], ["status"], ["app", "show"]] {
+      let text = try await world.run(["\(World.programs)/linkctl"] + command).stdout
+      #expect(!text.contains("{") && !text.contains("[") && (command == ["app", "show"]) != text.contains(uid))
+    }
+  }
+
+  @Test("monitor says whose flow it is, and passes over those of other apps")
+  func monitoredFlows() async throws {
+    let world = try await World.start(apps: ["demo", "other"])
+    // Both listen before the flow begins, and end when a later change of the other app has come.
+    let script = """
+      cd "$HOME"
+      linkctl monitor --json >all & all=$!
+      linkctl monitor --json --app other >other & other=$!
+      until [ -s all ] && [ -s other ]; do sleep 0.05; done
+      linkctl sign-in email-link user@example.com --no-wait --app demo >flow
+      linkctl sign-in anonymous --app other 2>log
+      until grep -q succeeded all && grep -q is-anonymous other; do sleep 0.05; done
+      kill $all $other
+      wait
+      """
+    _ = try await world.run(["sh", "-c", script])
+    func flows(_ file: String) throws -> [String] {
+      try String(contentsOfFile: world.home.file(file), encoding: .utf8).split(separator: "\n").map(String.init)
+        .filter { $0.contains(#""event":"flow""#) }
+    }
+    let all = try flows("all")
+    #expect(all.contains { $0.contains(#""app":"demo","stage":"waiting-for-link""#) }, "\(all)")
+    #expect(all.allSatisfy { $0.contains(#","app":""#) }, "\(all)")
+    let other = try flows("other")
+    #expect(other.allSatisfy { $0.contains(#""app":"other""#) }, "\(other)")
   }
 
   @Test(
@@ -91,6 +156,12 @@ struct CommandLineTests {
     let last = try #require(try await world.json("whoami").last)
     #expect(last["error"] as? String == "org.linkd.Auth1.Error.NoCurrentUser")
     #expect(last["exit"] as? Int == 1)
+    let usage = try #require(try await world.json("cancel").last)
+    #expect(usage["error"] as? String == "org.freedesktop.DBus.Error.InvalidArgs" && usage["exit"] as? Int == 64)
+    let option = try #require(try await world.json("cancel", "--nope").last)
+    #expect(option["exit"] as? Int == 64)
+    let nobody = try #require(try await world.json("sign-in", "password", "a@example.com").last)
+    #expect(nobody["exit"] as? Int == 4 && nobody["error"] == nil && nobody["message"] != nil)
     let handled = try #require(try await world.json("can-handle", "https://evil.example/").last)
     #expect(handled["handled"] as? Bool == false && handled["kind"] as? String == "none")
     #expect(handled["reason"] as? String == "untrustedHost" && handled["via"] as? [String] == [])
@@ -135,9 +206,9 @@ struct CommandLineTests {
     let guest = try await world.linkctl("sign-in", "anonymous", environment: emulated)
     #expect(guest.status == 0, "\(guest.stderr)")
     let there = try await world.linkctl("status", environment: emulated)
-    #expect(there.stdout.contains(world.emulatorAddress) && there.stdout.contains("is-anonymous    true"))
+    #expect(there.stdout.contains(world.emulatorAddress) && there.stdout.contains(/is-anonymous +true/))
     let here = try await world.linkctl("status")
-    #expect(!here.stdout.contains(world.emulatorAddress) && here.stdout.contains("is-anonymous    false"))
+    #expect(!here.stdout.contains(world.emulatorAddress) && here.stdout.contains(/is-anonymous +false/))
     let remote = try await world.linkctl("status", environment: ["FIREBASE_AUTH_EMULATOR_HOST": "192.0.2.1:9099"])
     #expect(remote.status == 77)
   }

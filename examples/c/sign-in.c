@@ -3,7 +3,7 @@
  * Needs libdbus-1-dev. Build and run:
  *   cc -o sign-in sign-in.c $(pkg-config --cflags --libs dbus-1)
  *   ./sign-in APP EMAIL [--show-token]
- * APP is an app that linkd knows (`linkctl apps`). Ctrl-C gives the sign-in up.
+ * APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
  */
 #include <dbus/dbus.h>
 #include <signal.h>

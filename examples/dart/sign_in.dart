@@ -1,7 +1,7 @@
 // Signs you in through linkd by a mailed link, and says who you are.
 //
 // Needs package:dbus (`dart pub add dbus`). Run:  dart run sign_in.dart APP EMAIL [--show-token]
-// APP is an app that linkd knows (`linkctl apps`). Ctrl-C gives the sign-in up.
+// APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
 //
 // linkd's own tests don't run this one: they would need a Dart SDK.
 

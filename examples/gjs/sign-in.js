@@ -2,7 +2,7 @@
 // Signs you in through linkd by a mailed link, and says who you are.
 //
 // Needs gjs 1.68 or later. Run:  gjs -m sign-in.js APP EMAIL [--show-token]
-// APP is an app that linkd knows (`linkctl apps`). Ctrl-C gives the sign-in up.
+// APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';

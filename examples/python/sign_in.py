@@ -2,7 +2,7 @@
 """Signs you in through linkd by a mailed link, and says who you are.
 
 Needs python3-gi. Run:  python3 sign_in.py APP EMAIL [--show-token]
-APP is an app that linkd knows (`linkctl apps`). Ctrl-C gives the sign-in up.
+APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
 """
 
 import datetime
@@ -91,8 +91,8 @@ def main():
     except GLib.Error as error:
         # The name is the contract (org.linkd.Auth1.Error.…), the message is for people.
         name = Gio.DBusError.get_remote_error(error)
-        Gio.DBusError.strip_remote_error(error)
-        print(f"{error.message} ({name or error.domain})", file=sys.stderr)
+        message = error.message.removeprefix(f"GDBus.Error:{name}: ")
+        print(f"{message} ({name or error.domain})", file=sys.stderr)
         return 1
 
 

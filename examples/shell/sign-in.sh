@@ -2,11 +2,11 @@
 # Signs you in through linkd by a mailed link, and says who you are.
 #
 # Needs linkctl and gdbus (libglib2.0-bin). Run:  ./sign-in.sh APP EMAIL [--show-token]
-# APP is an app that linkd knows (`linkctl apps`). Ctrl-C gives the sign-in up.
+# APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
 #
 # A script that can simply wait needs one line:  linkctl sign-in email-link EMAIL --app APP
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n 's/^# \{0,1\}//p' "$0" | sed 1d; exit 64; }
+[ $# -ge 2 ] || { sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2; exit 64; }
 app=$1 email=$2 show=${3:-}
 
 # A property of an object of linkd's: PATH INTERFACE NAME
@@ -39,7 +39,7 @@ fi
 object=$(gdbus call --session --dest org.linkd.Auth1 --object-path /org/linkd/Auth1 \
   --method org.linkd.Auth1.Manager.GetApp "$app" '{}' | grep -o '/org/[^'\'']*')
 echo "state: $(get "$object" Session State)"
-echo "user: $(linkctl whoami --app "$app" | sed -n 's/^email *//p')"
+echo "user: $(linkctl whoami --app "$app" | sed -n 's/^email  *//p')"
 # A token is fetched when it is needed, never stored: linkd keeps it fresh.
 expires=$(linkctl token --app "$app" --json | grep -o '"expires-at":[0-9]*' | cut -d: -f2)
 echo "token until: $(date -u -d "@$expires" +%FT%TZ)"

@@ -40,7 +40,8 @@ extension Command {
   }
 
   static let accountDelete = Command(
-    name: "account delete", synopsis: "account delete [--yes]", summary: "delete the signed-in account for good",
+    name: "account delete", synopsis: "account delete [--yes] [--no-wait]",
+    summary: "delete the signed-in account for good",
     example: "linkctl account delete",
     options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
   ) { context throws(Failure) in
@@ -52,7 +53,9 @@ extension Command {
         throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
       }
       let question = Texts.lookup("ask.delete-user", locale: context.locale, ["name": Output.printable(name)])
-      guard Prompt.agrees(question) else { return AuthError.cancelled.exitCode }
+      guard Prompt.agrees(question) else {
+        throw Failure(.cancelled, message: Texts.lookup(AuthError.cancelled.textID, locale: context.locale))
+      }
     }
     return try start(context, Contract.Interface.account, "DeleteUser", [], [:])
   }

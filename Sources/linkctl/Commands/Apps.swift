@@ -3,6 +3,7 @@ import BridgePage
 import DBusCore
 import Glibc
 import LinkdContract
+import Texts
 
 /// The keys of an app's file that `app add` takes as options, with their D-Bus types.
 private enum AppKey {
@@ -68,7 +69,7 @@ extension Command {
     let id = reply.first?.json ?? .null
     context.output.json
       ? context.output.object([("app", id)])
-      : context.output.note("Added \(id.string ?? ""). 'linkctl register' makes its links open here.")
+      : say("done.app-added", id.string ?? "", context)
     return 0
   }
 
@@ -78,6 +79,9 @@ extension Command {
     _ = try context.arguments.noWords()
     let chosen = try context.property(Contract.rootPath, Contract.Interface.manager, "DefaultApp").asString
     let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "Apps").asPaths ?? []
+    if paths.isEmpty, !context.output.json {
+      context.output.note(Texts.lookup("command.no-apps", locale: context.locale))
+    }
     for path in paths where !Contract.isEmulatorVariant(path) {
       let app = try context.properties(path, Contract.Interface.app)
       let isDefault = app["Id"]?.asString == chosen
@@ -101,8 +105,17 @@ extension Command {
   ) { context throws(Failure) in
     let path = try appPath(context)
     let app = try context.properties(path, Contract.Interface.app)
-    let members = app.keys.sorted().map { (key: kebab($0), value: app[$0]?.json) }
-    context.output.json ? context.output.object(members) : table(members, context.output)
+    // The version is the interface's; an absent value is an absent key.
+    let members = app.keys.sorted().filter { $0 != "Version" && app[$0]?.asString != "" }
+      .map { (key: kebab($0), value: app[$0]?.json) }
+    if context.output.json {
+      context.output.object(members)
+    } else {
+      let options = (app["Options"]?.asDict ?? [:]).sorted { $0.key < $1.key }.map {
+        (key: $0.key, value: $0.value.json)
+      }
+      Table.print(members.filter { $0.key != "options" } + options, context.output)
+    }
     return 0
   }
 
@@ -112,6 +125,7 @@ extension Command {
   ) { context throws(Failure) in
     let id = try context.words("ID")[0]
     _ = try context.call(Contract.rootPath, Contract.Interface.manager, "RemoveApp", [.string(id), context.options()])
+    if !context.output.json { say("done.app-removed", id, context) }
     return 0
   }
 
@@ -123,6 +137,7 @@ extension Command {
     _ = try context.call(
       Contract.rootPath, "org.freedesktop.DBus.Properties", "Set",
       [.string(Contract.Interface.manager), .string("DefaultApp"), .variant(.string(id))])
+    if !context.output.json { say("done.app-default", id, context) }
     return 0
   }
 
@@ -140,6 +155,10 @@ extension Command {
     try File.write("\(folder)/config.js", Array(config.utf8))
     context.output.note("Put the files of \(folder) where your continue URL leads.")
     return 0
+  }
+
+  private static func say(_ text: String, _ app: String, _ context: Context) {
+    context.output.note(Texts.lookup(text, locale: context.locale, ["app": app]))
   }
 
   private static func appPath(_ context: Context) throws(Failure) -> ObjectPath {
@@ -163,24 +182,26 @@ extension Command {
     name: "register", synopsis: "register", summary: "make the apps' links open in linkd",
     example: "linkctl register"
   ) { context throws(Failure) in
-    try registration(context, "Register", "Links of these schemes open in linkd:")
+    try registration(context, "Register", "command.registered", none: "command.nothing-to-register")
   }
 
   static let unregister = Command(
     name: "unregister", synopsis: "unregister", summary: "let go of the apps' links",
     example: "linkctl unregister"
   ) { context throws(Failure) in
-    try registration(context, "Unregister", "No longer opened by linkd:")
+    try registration(context, "Unregister", "command.unregistered", none: "command.nothing-registered")
   }
 
-  private static func registration(_ context: Context, _ member: String, _ title: String) throws(Failure) -> Int32 {
+  private static func registration(
+    _ context: Context, _ member: String, _ title: String, none: String
+  ) throws(Failure) -> Int32 {
     _ = try context.arguments.noWords()
     let reply = try context.call(Contract.rootPath, Contract.Interface.manager, member, [context.options()])
     let schemes = reply.first?.asStrings ?? []
     if context.output.json {
       context.output.object([("schemes", .array(schemes.map(JSONValue.string)))])
     } else {
-      context.output.note(title)
+      context.output.note(Texts.lookup(schemes.isEmpty ? none : title, locale: context.locale))
       for scheme in schemes { context.output.line(scheme) }
     }
     return 0

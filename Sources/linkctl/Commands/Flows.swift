@@ -1,6 +1,7 @@
 import AuthCore
 import DBusCore
 import LinkdContract
+import Texts
 
 extension Command {
   static let flows = Command(
@@ -9,6 +10,9 @@ extension Command {
     _ = try context.arguments.noWords()
     let app = context.arguments.value("app")
     let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "ActiveFlows").asPaths ?? []
+    if paths.isEmpty, !context.output.json {
+      context.output.note(Texts.lookup("command.no-flows", locale: context.locale))
+    }
     for path in paths {
       let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
       if let app, report.properties["App"]?.json.string != app { continue }
@@ -20,6 +24,7 @@ extension Command {
         context.output.line(
           members.filter { shown.contains($0.key) }.compactMap { $0.value?.string }.map(Output.printable)
             .joined(separator: "  "))
+        if let hint = FlowAnswer.hint(report) { context.output.note("  \(hint)") }
       }
     }
     return 0
@@ -28,18 +33,19 @@ extension Command {
   static let resend = Command(
     name: "resend", synopsis: "resend FLOW", summary: "send the mail again", example: "linkctl resend 3f2a…"
   ) { context throws(Failure) in
-    try act(context, "Resend")
+    try act(context, "Resend", done: "done.resent")
   }
 
   static let cancel = Command(
     name: "cancel", synopsis: "cancel FLOW", summary: "give a flow up", example: "linkctl cancel 3f2a…"
   ) { context throws(Failure) in
-    try act(context, "Cancel")
+    try act(context, "Cancel", done: "stage.cancelled")
   }
 
-  private static func act(_ context: Context, _ member: String) throws(Failure) -> Int32 {
+  private static func act(_ context: Context, _ member: String, done: String) throws(Failure) -> Int32 {
     let words = try context.words("FLOW")
     _ = try context.call(try flowPath(words[0]), Contract.Interface.flow, member, [context.options()])
+    if !context.output.json { context.output.note(Texts.lookup(done, locale: context.locale)) }
     return 0
   }
 

@@ -14,9 +14,11 @@ extension Command {
 
 /// Follows every signal of the contract. The match rules name the well-known name, so they hold across a restart of the
 /// service, which says every state anew (field report B128).
-struct Monitor {
+final class Monitor {
   private let context: Context
   private let app: String?
+  /// The apps of the flows that are under way.
+  private var apps: [ObjectPath: JSONValue] = [:]
 
   init(_ context: Context) {
     self.context = context
@@ -28,8 +30,13 @@ struct Monitor {
     try context.subscribe(MatchRule(sender: Contract.busName, pathNamespace: Contract.rootPath))
     try context.subscribe(.ownerOfLinkd)
     try printCurrent()
-    while let signal = try context.nextSignal() { print(signal) }
-    throw .timeout
+    while let signal = try context.nextSignal() {
+      if signal.interface == Contract.Interface.flow, apps[signal.path] == nil {
+        apps[signal.path] = app(of: signal.path)
+      }
+      print(signal)
+    }
+    throw .timeout(context)
   }
 
   /// The first line of each app is its current state.
@@ -37,6 +44,9 @@ struct Monitor {
     let reply = try context.call(Contract.rootPath, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", [])
     for object in reply.first?.asEntries ?? [] {
       guard let path = object.key.asPath else { continue }
+      for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.flow {
+        apps[path] = table.value.asDict?["App"]?.json
+      }
       for table in object.value.asEntries ?? [] where table.key.asString == Contract.Interface.session {
         let session = table.value.asDict ?? [:]
         var user: [String: JSONValue] = [:]
@@ -44,6 +54,11 @@ struct Monitor {
         state(path, session["State"]?.json, .object(user), session["Sequence"]?.json)
       }
     }
+  }
+
+  /// Whose flow it is; nil where the flow has gone, or can't be seen from here.
+  private func app(of flow: ObjectPath) -> JSONValue? {
+    try? context.property(flow, Contract.Interface.flow, "App").json
   }
 
   private func print(_ signal: Signal) {
@@ -57,7 +72,13 @@ struct Monitor {
       event(
         "providers", [("app", name(signal.path)), ("added", arguments[0].json), ("removed", arguments[1].json)])
     case (Contract.Interface.flow, "StageChanged") where arguments.count == 3:
-      event("flow", [("flow", name(signal.path)), ("stage", arguments[0].json), ("sequence", arguments[2].json)])
+      event(
+        "flow",
+        [
+          ("flow", name(signal.path)), ("app", apps[signal.path]), ("stage", arguments[0].json),
+          ("sequence", arguments[2].json),
+        ])
+      if arguments[0].asString.flatMap(FlowStage.init(rawValue:))?.isEnd == true { apps[signal.path] = nil }
     case ("org.freedesktop.DBus", "NameOwnerChanged") where arguments.count == 3:
       event("service", [("running", .bool(arguments[2].asString?.isEmpty == false))])
     default: break
@@ -73,7 +94,11 @@ struct Monitor {
     if context.output.json {
       context.output.object([("event", .string(kind))] + members)
     } else {
-      let text = members.compactMap { member in member.value.map { "\(member.key)=\($0.string ?? $0.text)" } }
+      let text = members.compactMap { member in
+        member.value.flatMap { member.key == "user" ? Table.name($0) : $0.string ?? $0.text }.map {
+          "\(member.key)=\($0)"
+        }
+      }
       context.output.line(Output.printable("\(kind) " + text.joined(separator: " ")))
     }
   }

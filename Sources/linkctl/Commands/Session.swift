@@ -1,6 +1,7 @@
 import AuthCore
 import DBusCore
 import LinkdContract
+import Texts
 
 extension Command {
   static let signOut = Command(
@@ -8,7 +9,7 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     _ = try context.call(try context.appPath(), Contract.Interface.session, "SignOut", [context.options()])
-    if !context.output.json { context.output.note("Signed out.") }
+    if !context.output.json { context.output.note(Texts.lookup("notice.signed-out", locale: context.locale)) }
     return 0
   }
 
@@ -30,7 +31,7 @@ extension Command {
       ("clock-skew", session["ClockSkew"]?.json), ("key-store", keyStore.json),
       ("emulator", app["Emulator"]?.filledJSON),
     ]
-    context.output.json ? context.output.object(members) : table(members, context.output)
+    context.output.json ? context.output.object(members) : Table.print(members, context.output)
     return 0
   }
 
@@ -42,16 +43,18 @@ extension Command {
     let user = try context.property(path, Contract.Interface.session, "User").asDict ?? [:]
     // The reason why nobody is there is the daemon's to say.
     if user.isEmpty { _ = try context.call(path, Contract.Interface.session, "ReloadUser", [context.options()]) }
-    guard !user.isEmpty else { throw Failure(.noCurrentUser, message: "Nobody is signed in.") }
+    guard !user.isEmpty else {
+      throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
+    }
     let order = ["uid", "email", "display-name", "phone-number"]
     let keys = order.filter { user[$0] != nil } + user.keys.filter { !order.contains($0) }.sorted()
     let members = keys.map { (key: $0, value: user[$0]?.json) }
-    context.output.json ? context.output.object(members) : table(members, context.output)
+    context.output.json ? context.output.object(members) : Table.print(members, context.output)
     return 0
   }
 
   static let token = Command(
-    name: "token", synopsis: "token [--force-refresh] [--min-validity S]",
+    name: "token", synopsis: "token [--force-refresh] [--min-validity S] [--uid UID]",
     summary: "the ID token alone on standard output, for scripts",
     example: "curl -H \"Authorization: Bearer $(linkctl token)\" https://api.example.com/",
     options: [
@@ -80,17 +83,6 @@ extension Command {
       context.output.line(token)
     }
     return 0
-  }
-
-  /// Two columns for a person.
-  static func table(_ members: [(key: String, value: JSONValue?)], _ output: Output) {
-    let width = members.map(\.key.count).max() ?? 0
-    for member in members {
-      guard let value = member.value else { continue }
-      let text = value.string ?? value.text
-      output.line(
-        member.key + String(repeating: " ", count: width - member.key.count + 2) + Output.printable(text))
-    }
   }
 }
 

@@ -26,11 +26,13 @@ extension Command {
     case "anonymous": return try anonymous(context)
     case nil:
       throw Failure(
-        UsageError(message: "Which way? 'email-link ADDRESS', 'password ADDRESS' or 'anonymous'."))
+        UsageError(message: "Which way? \(methods)"))
     case let method?:
-      throw Failure(UsageError(message: "There is no way to sign in called '\(method)'."))
+      throw Failure(UsageError(message: "There is no way to sign in called '\(method)'. \(methods)"))
     }
   }
+
+  private static let methods = "It's 'email-link ADDRESS', 'password ADDRESS' or 'anonymous'."
 
   private static func emailLink(_ context: Context) throws(Failure) -> Int32 {
     let address = try address(context)
