@@ -14,7 +14,7 @@ final class FlowCoordinator {
   /// Links that nobody asked for: the oldest makes room (behaviour: Who may ask).
   static let unsolicitedLimit = 5
 
-  var flows: [FlowID: any FlowMachine] = [:]
+  var flows: [FlowID: FlowMachine] = [:]
   /// Called when a flow appears on the bus, or leaves it.
   var onAppear: (Flow) -> Void = { _ in }
   var onDisappear: (Flow) -> Void = { _ in }
@@ -55,7 +55,7 @@ final class FlowCoordinator {
   /// Takes up the flows that the store remembers; ends the overdue ones.
   func restore(_ stored: [Flow]) {
     for flow in stored {
-      guard let machine = FlowMachines.machine(for: flow) else { continue }
+      guard let machine = FlowMachine(flow) else { continue }
       flows[flow.id] = machine
       if flow.isUnsolicited { unsolicited.append(flow.id) }
       onAppear(flow)
@@ -163,7 +163,7 @@ final class FlowCoordinator {
   /// Lets many machines take an event, with one commit for all: thousands may wait at a start or a sign-out.
   func handleAll(_ event: FlowEvent, _ ids: [FlowID]) {
     let now = services.now
-    var turns: [(before: Flow, machine: any FlowMachine, actions: [FlowAction])] = []
+    var turns: [(before: Flow, machine: FlowMachine, actions: [FlowAction])] = []
     for id in ids {
       guard var machine = flows[id] else { continue }
       let before = machine.flow
@@ -191,7 +191,7 @@ final class FlowCoordinator {
   }
 
   private func add(_ flow: Flow, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
-    guard var machine = FlowMachines.machine(for: flow) else { throw AuthFailure(.internal) }
+    guard var machine = FlowMachine(flow) else { throw AuthFailure(.internal) }
     let actions = machine.handle(event, at: services.now)
     for case .refuse(let error) in actions { throw AuthFailure(error) }
     try commit(machine.flow, actions, code: code)
