@@ -107,7 +107,7 @@ let package = Package(
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
-      name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
+      name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"], path: "benchmarks/parser",
       swiftSettings: strict),
     .executableTarget(
       name: "store-filler", dependencies: ["AuthCore", "Keyring", "SessionStore"], path: "benchmarks/fill",
@@ -131,7 +131,7 @@ let package = Package(
     tests("EventLoopTests", ["EventLoop", "TestSupport"]),
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
-    tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
+    tests("LinkHandlerTests", ["LinkHandler", "AuthCore", "AppConfiguration"]),
     tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
