@@ -53,16 +53,7 @@ extension Texts {
     "choice.keep": "Stay as it is",
     "choice.cancel": "Cancel",
     // Answers
-    "state.unauthenticated": "Signed out.",
-    "state.authenticating": "Signing in …",
     "state.authenticated": "Signed in as {name}.",
     "ask.passwords-differ": "The two passwords aren't the same. Try again.",
-    "command.nobody-to-ask": "{what} is needed, and there's no terminal to ask in.",
-    "command.no-service": "The service org.linkd.Auth1 can't be started. 'linkctl doctor' says why.",
-    "command.no-bus": "There's no session bus. Run this in your desktop session, or set DBUS_SESSION_BUS_ADDRESS.",
-    "command.timeout": "It took longer than {seconds} s. Try again, or give --timeout more.",
-    "command.open-this": "Open this address in a browser:",
-    "command.registered": "Links of these schemes open in linkd:",
-    "command.unregistered": "No longer opened by linkd:",
   ]
 }

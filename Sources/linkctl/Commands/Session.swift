@@ -1,6 +1,7 @@
 import AuthCore
 import DBus
 import LinkdClient
+import Texts
 
 extension Command {
   static let signOut = Command(
@@ -8,7 +9,7 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     _ = try context.call(try context.appPath(), Contract.Interface.session, "SignOut", [context.options()])
-    if !context.output.json { context.output.note("Signed out.") }
+    if !context.output.json { context.output.note(Texts.lookup("notice.signed-out", locale: context.locale)) }
     return 0
   }
 
