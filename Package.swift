@@ -99,15 +99,15 @@ let package = Package(
     program(
       "linkd",
       [
-        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
-        "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring",
-        "LinkdClient",
+        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
+        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdClient",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBus", "EventLoop", "LinkdClient"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
-      name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"], path: "benchmarks/parser",
+      name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"],
+      path: "benchmarks/parser",
       swiftSettings: strict),
     .executableTarget(
       name: "store-filler", dependencies: ["AuthCore", "Keyring", "SessionStore"], path: "benchmarks/fill",
@@ -152,7 +152,8 @@ let package = Package(
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
       data: ["callers.py", "front.py", "wallclock.c"]),
-    .target(name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
