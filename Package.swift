@@ -101,15 +101,15 @@ let package = Package(
     program(
       "linkd",
       [
-        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux",
-        "DBus", "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring",
-        "LinkdContract",
+        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
+        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
-      name: "parser-benchmark", dependencies: ["AuthCore", "LinkHandler"], path: "benchmarks/parser",
+      name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"],
+      path: "benchmarks/parser",
       swiftSettings: strict),
     .executableTarget(
       name: "store-filler", dependencies: ["AuthCore", "Keyring", "SessionStore"], path: "benchmarks/fill",
@@ -133,7 +133,7 @@ let package = Package(
     tests("EventLoopTests", ["EventLoop", "TestSupport"]),
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
-    tests("LinkHandlerTests", ["LinkHandler", "AuthCore"]),
+    tests("LinkHandlerTests", ["LinkHandler", "AuthCore", "AppConfiguration"]),
     tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
@@ -154,7 +154,8 @@ let package = Package(
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
       data: ["callers.py", "front.py", "wallclock.c"]),
-    .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

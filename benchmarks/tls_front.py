@@ -1,11 +1,13 @@
 """A proxy that answers for Google's hosts over TLS, with a certificate of this run, and hands on to the emulator."""
 
-import http.client
 import os
-import ssl
 import subprocess
+import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+# The same proxy as in the end-to-end tests.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Tests", "EndToEnd"))
+from front import Proxy
 
 HOSTS = ["identitytoolkit.googleapis.com", "securetoken.googleapis.com"]
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
@@ -36,53 +38,14 @@ class TLSFront:
 
     def __init__(self, folder, emulator):
         chain, key, bundle = certificates(folder)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(chain, key)
-        front = self
-        self.answered = 0
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            host = ""
-
-            def log_message(self, *_):
-                pass
-
-            def do_CONNECT(self):
-                self.host = self.path.partition(":")[0]
-                self.send_response(200)
-                self.end_headers()
-                self.connection = context.wrap_socket(self.connection, server_side=True)
-                self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
-                self.close_connection = False
-
-            def hand_on(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                onward = http.client.HTTPConnection(emulator, timeout=10)
-                kept = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
-                onward.request(self.command, f"/{self.host}{self.path}", body, kept)
-                answer = onward.getresponse()
-                content = answer.read()
-                onward.close()
-                self.send_response(answer.status)
-                self.send_header("Content-Type", answer.getheader("Content-Type", "application/json"))
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-                front.answered += 1
-
-            do_GET = do_POST = hand_on
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                # A connection that its client drops is no news.
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server = Proxy(0, emulator, chain, key)
         address = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.environment = {"https_proxy": address, "HTTPS_PROXY": address, "no_proxy": "", "NO_PROXY": "", "SSL_CERT_FILE": bundle}
+
+    @property
+    def answered(self):
+        """How many requests went through it."""
+        return self.server.answered
 
     def __enter__(self):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-public import AuthCore
+import AuthCore
 
 /// A mailed action code that isn't for signing in: password reset, verification, change and recovery of the address, removal
 /// of a second factor (identity-toolkit 2.6, 2.7; behaviour: People).
@@ -13,22 +13,10 @@ public import AuthCore
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword`, `waitingForConfirmation` (temporary trouble, a weak
 ///   password, a restart), `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
-public struct ActionCodeFlow: FlowMachine, Hashable {
-  /// The row.
-  public private(set) var flow: Flow
+struct ActionCodeFlow: FlowSteps {
+  var flow: Flow
 
-  /// A machine that stands where `flow` stands.
-  public init(_ flow: Flow) { self.flow = flow }
-
-  /// See `FlowMachine`.
-  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
-    let before = VisibleFlow(flow)
-    let actions = step(event, at: now)
-    flow.count(since: before)
-    return actions
-  }
-
-  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .passwordProvided(let password): return provide(password)
     case .confirmed: return confirm()

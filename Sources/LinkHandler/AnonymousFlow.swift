@@ -1,29 +1,17 @@
-public import AuthCore
+import AuthCore
 
 /// Signing in as a guest (identity-toolkit 2.1), as a machine.
 ///
 /// `starting` → `exchanging` → `succeeded`, `failed`, `cancelled`. A transient fault of the sign-up ends it too: there is
 /// nothing a person could send again, and asking anew costs nothing.
-public struct AnonymousFlow: FlowMachine, Hashable {
-  /// The row.
-  public private(set) var flow: Flow
-  private var lookUpAttempts: Int64 = 0
+public struct AnonymousFlow: FlowSteps {
+  var flow: Flow
+  var lookUpAttempts: Int64 = 0
 
   /// Seconds it may take.
   public static let lifetime: Int64 = 600
 
-  /// A machine that stands where `flow` stands.
-  public init(_ flow: Flow) { self.flow = flow }
-
-  /// See `FlowMachine`.
-  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
-    let before = VisibleFlow(flow)
-    let actions = step(event, at: now)
-    flow.count(since: before)
-    return actions
-  }
-
-  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .emailProvided, .passwordProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
     case _ where flow.stage.isEnd: return []

@@ -1,4 +1,4 @@
-public import AuthCore
+import AuthCore
 
 /// Deleting the signed-in account, as a machine (identity-toolkit 2.8; behaviour: Reauthentication and parked operations).
 ///
@@ -9,22 +9,10 @@ public import AuthCore
 /// - `reauthenticationRequired` → `exchanging` (the user has signed in again), `cancelled`, `expired`
 /// - `waitingForConfirmation` → `exchanging`, `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
-public struct DeleteUserFlow: FlowMachine, Hashable {
-  /// The row.
-  public private(set) var flow: Flow
+struct DeleteUserFlow: FlowSteps {
+  var flow: Flow
 
-  /// A machine that stands where `flow` stands.
-  public init(_ flow: Flow) { self.flow = flow }
-
-  /// See `FlowMachine`.
-  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
-    let before = VisibleFlow(flow)
-    let actions = step(event, at: now)
-    flow.count(since: before)
-    return actions
-  }
-
-  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .confirmed: return flow.stage == .waitingForConfirmation ? delete() : [.refuse(.noSuchFlow)]
     case .emailProvided, .passwordProvided, .resendRequested: return [.refuse(.noSuchFlow)]

@@ -1,4 +1,4 @@
-public import AuthCore
+import AuthCore
 
 /// Sign-in, linking or reauthentication by a mailed link, as a machine: events in, actions out, nothing else
 /// (behaviour: Pending flows; identity-toolkit 2.3, 2.5, 8.5).
@@ -11,10 +11,9 @@ public import AuthCore
 /// - `failed` with `canRetry` → `starting` (resend), `exchanging` (a newer link)
 /// - `cancelled`, `expired` → `waitingForEmail` (their link is opened again)
 /// - `succeeded`: none
-public struct EmailLinkFlow: FlowMachine, Hashable {
-  /// The row.
-  public private(set) var flow: Flow
-  private var lookUpAttempts: Int64 = 0
+public struct EmailLinkFlow: FlowSteps {
+  var flow: Flow
+  var lookUpAttempts: Int64 = 0
 
   /// Seconds between two mails of one flow.
   public static let resendInterval: Int64 = 60
@@ -23,18 +22,7 @@ public struct EmailLinkFlow: FlowMachine, Hashable {
   /// Seconds a row is kept for matching.
   public static let lifetime: Int64 = 24 * 3600
 
-  /// A machine that stands where `flow` stands.
-  public init(_ flow: Flow) { self.flow = flow }
-
-  /// See `FlowMachine`.
-  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
-    let before = VisibleFlow(flow)
-    let actions = step(event, at: now)
-    flow.count(since: before)
-    return actions
-  }
-
-  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .started: return start()
     case .mailSent: return mailSent(at: now)

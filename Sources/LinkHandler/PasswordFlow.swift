@@ -1,4 +1,4 @@
-public import AuthCore
+import AuthCore
 
 /// Sign-in, sign-up, linking or reauthentication by address and password, as a machine (identity-toolkit 2.1, 2.2, 8.4).
 ///
@@ -10,28 +10,16 @@ public import AuthCore
 ///   `cancelled`, `expired`
 /// - `waitingForPassword` → `exchanging`, `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
-public struct PasswordFlow: FlowMachine, Hashable {
-  /// The row.
-  public private(set) var flow: Flow
+struct PasswordFlow: FlowSteps {
+  var flow: Flow
   /// The one that is being tried.
-  private var password: Secret<String>?
+  var password: Secret<String>?
   /// Whether the address that "exists already" is tried as one that an unanswered request of ours has made.
-  private var isTryingOwnAccount = false
-  private var lookUpAttempts: Int64 = 0
+  var isTryingOwnAccount = false
+  var lookUpAttempts: Int64 = 0
 
-  /// A machine that stands where `flow` stands.
-  public init(_ flow: Flow) { self.flow = flow }
-
-  /// See `FlowMachine`.
-  public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
-    let before = VisibleFlow(flow)
-    let actions = step(event, at: now)
-    if flow.stage != .exchanging { password = nil }
-    flow.count(since: before)
-    return actions
-  }
-
-  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+    defer { if flow.stage != .exchanging { password = nil } }
     switch event {
     case .passwordProvided(let password): return provide(password)
     case .emailProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]

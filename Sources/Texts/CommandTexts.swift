@@ -53,8 +53,6 @@ extension Texts {
     "choice.keep": "Stay as it is",
     "choice.cancel": "Cancel",
     // Answers
-    "state.unauthenticated": "Signed out.",
-    "state.authenticating": "Signing in …",
     "state.authenticated": "Signed in as {name}.",
     "ask.passwords-differ": "The two passwords aren't the same. Try again.",
     "command.nobody-to-ask": "{what} is needed, and standard input is no terminal.",
@@ -65,7 +63,6 @@ extension Texts {
     "command.no-bus": "There's no session bus. Run this in your desktop session, or set DBUS_SESSION_BUS_ADDRESS.",
     "command.timeout":
       "It took longer than {seconds} s. It may still go on: 'linkctl flows' shows what is pending.",
-    "command.open-this": "Open this address in a browser:",
     "command.registered": "Links of these schemes open in linkd:",
     "command.nothing-to-register": "No app has a scheme. Add one with 'linkctl app add FILE --scheme SCHEME'.",
     "command.unregistered": "No longer opened by linkd:",

@@ -64,7 +64,7 @@ extension Texts {
     "error.unsupported-first-factor":
       "A second factor can't be added to an account with this way of signing in. Sign in another way first.",
     "error.unverified-email": "The address hasn't been verified yet. Follow the link in the verification mail first.",
-    "error.factor-not-found": "The account has no such second factor. 'linkctl mfa list' shows those it has.",
+    "error.factor-not-found": "The account has no such second factor. Use one of those it has.",
     // Service
     "error.network-unavailable": "Firebase can't be reached. Check the connection and try again.",
     "error.service-unavailable": "Firebase doesn't answer properly just now. Try again in a while.",

@@ -44,19 +44,11 @@ extension Texts {
   static let notices: [String: String] = [
     "notice.signed-in": "Signed in as {name}.",
     "notice.signed-in-nameless": "Signed in.",
-    "notice.signed-in-guest": "Signed in as a guest.",
-    "notice.linked": "{name} can be used to sign in from now on.",
-    "notice.link-sent": "A link has been sent to {email}. Open it on this computer.",
-    "notice.link-used-before": "The link has been used before. You're signed in as {name}.",
-    "notice.new-link-sent": "A new link has been sent to {email}. The old one doesn't count any more.",
     "notice.email-needed": "Somebody opened a sign-in link. Run 'linkctl flows' and give the address it was sent to.",
     "notice.password-needed": "A link to set a new password has been opened. Run 'linkctl flows' to choose one.",
     "notice.confirmation-needed":
       "A link that changes your account has been opened. Run 'linkctl flows' to look at it.",
     "notice.guest-data-left": "You're signed in as {name}. What you did as a guest stayed with the guest.",
     "notice.signed-out": "Signed out.",
-    "notice.signed-out-elsewhere": "{name} was signed out: {reason}",
-    "notice.link-opened-action": "Show",
-    "notice.resend-action": "Send a new link",
   ]
 }

@@ -10,7 +10,7 @@ extension SessionKeeper {
   /// Looks the account up again.
   func reload() async throws(AuthFailure) -> User {
     try await withToken { token async throws(AuthFailure) in
-      let user = try await toolkit.lookup(idToken: token, project: project)
+      let user = try await toolkit.lookup(idToken: token, project: project())
       try apply(.reloaded(user))
       return user
     }
@@ -22,7 +22,7 @@ extension SessionKeeper {
     let uid = machine.user?.uid
     let grant = try await withToken { token async throws(AuthFailure) in
       try await toolkit.updateProfile(
-        displayName: displayName, photoURL: photoURL, idToken: token, project: project)
+        displayName: displayName, photoURL: photoURL, idToken: token, project: project())
     }
     // Somebody else may have signed in meanwhile: theirs is left alone.
     guard uid == machine.user?.uid else { return }
@@ -62,7 +62,7 @@ extension SessionKeeper {
     guard let user = machine.user else { throw missingUser }
     guard user.uid == uid else { throw AuthFailure(.userMismatch) }
     let token = try await idToken()
-    try await toolkit.deleteUser(uid: user.uid, idToken: token.token, project: project)
+    try await toolkit.deleteUser(uid: user.uid, idToken: token.token, project: project())
   }
 
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser

@@ -34,11 +34,14 @@ final class AppRegistry {
     let found = AppDirectory.load(directories)
     damaged = found.damaged
     for damage in damaged { services.log.warning("app file is damaged", ["file": damage.file]) }
+    let homes = apps.mapValues(\.backend)
     apps = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for (key, keeper) in keepers {
       if let app = apps[key.app] {
         keeper.app = variant(of: app, key.backend)
-        if key.backend != app.backend, keeper.machine.session == nil { drop(key) }
+        // Another emulator stays: the caller that named it has its path.
+        let hasMoved = homes[key.app] == key.backend && key.backend != app.backend
+        if hasMoved, keeper.machine.session == nil { drop(key) }
       } else {
         drop(key)
       }

@@ -169,7 +169,8 @@ final class Daemon {
     if watcher == nil { log.warning("changes of app files won't be noticed") }
   }
 
-  /// A daemon without a key or a store that can be written leaves soon: what was missing may be there for the next one, which a call starts.
+  /// A daemon without a key or a store that can be written leaves soon: what was missing may be there for the next one, which a
+  /// call starts.
   private func watchIdle(_ registry: AppRegistry, isImpaired: Bool) {
     dropPagesWhenQuiet()
     var limit = environment["LINKD_IDLE_EXIT"].flatMap { Int64($0) } ?? registry.daemon.idleExit ?? 300

@@ -1,12 +1,11 @@
 import AuthCore
-import Crypto
 import EventLoop
 import LinkHandler
 import SessionStore
 
 /// Performs what the flow machines want: the only place where rows, requests and signals of flows meet.
 ///
-/// The requests are in FlowRequests.swift.
+/// The commits are in FlowCommits.swift, the requests in FlowRequests.swift, the ends in FlowLifetimes.swift.
 @LoopActor
 final class FlowCoordinator {
   /// Seconds a finished flow stays readable (contract: Flow).
@@ -14,7 +13,7 @@ final class FlowCoordinator {
   /// Links that nobody asked for: the oldest makes room (behaviour: Who may ask).
   static let unsolicitedLimit = 5
 
-  var flows: [FlowID: any FlowMachine] = [:]
+  var flows: [FlowID: FlowMachine] = [:]
   /// Called when a flow appears on the bus, or leaves it.
   var onAppear: (Flow) -> Void = { _ in }
   var onDisappear: (Flow) -> Void = { _ in }
@@ -55,7 +54,7 @@ final class FlowCoordinator {
   /// Takes up the flows that the store remembers; ends the overdue ones.
   func restore(_ stored: [Flow]) {
     for flow in stored {
-      guard let machine = FlowMachines.machine(for: flow) else { continue }
+      guard let machine = FlowMachine(flow) else { continue }
       flows[flow.id] = machine
       if flow.isUnsolicited { unsolicited.append(flow.id) }
       onAppear(flow)
@@ -163,7 +162,7 @@ final class FlowCoordinator {
   /// Lets many machines take an event, with one commit for all: thousands may wait at a start or a sign-out.
   func handleAll(_ event: FlowEvent, _ ids: [FlowID]) {
     let now = services.now
-    var turns: [(before: Flow, machine: any FlowMachine, actions: [FlowAction])] = []
+    var turns: [(before: Flow, machine: FlowMachine, actions: [FlowAction])] = []
     for id in ids {
       guard var machine = flows[id] else { continue }
       let before = machine.flow
@@ -183,15 +182,8 @@ final class FlowCoordinator {
     }
   }
 
-  private func save(_ flows: [Flow]) throws(AuthFailure) {
-    if flows.isEmpty { return }
-    try services.stored { store throws(StoreError) in
-      try store.transaction { () throws(StoreError) in for flow in flows { try store.save(flow) } }
-    }
-  }
-
   private func add(_ flow: Flow, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
-    guard var machine = FlowMachines.machine(for: flow) else { throw AuthFailure(.internal) }
+    guard var machine = FlowMachine(flow) else { throw AuthFailure(.internal) }
     let actions = machine.handle(event, at: services.now)
     for case .refuse(let error) in actions { throw AuthFailure(error) }
     try commit(machine.flow, actions, code: code)
@@ -200,42 +192,6 @@ final class FlowCoordinator {
     watchExpiry(machine.flow)
     perform(machine.flow, actions)
     changed(from: nil, to: machine.flow)
-  }
-
-  /// The durable part of `actions`, as one commit.
-  private func commit(_ flow: Flow, _ actions: [FlowAction], code: Secret<String>?) throws(AuthFailure) {
-    for action in actions {
-      switch action {
-      case .save: try save(flow, code: code)
-      case .adopt(let user, let grant): try adopt(flow, user, grant)
-      case .endSession:
-        try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
-      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
-        .deleteUser, .accountChanged, .refuse:
-        break
-      }
-    }
-  }
-
-  private func save(_ flow: Flow, code: Secret<String>?) throws(AuthFailure) {
-    let now = services.now
-    try services.stored { store throws(StoreError) in
-      guard let code else { return try store.save(flow) }
-      try store.transaction { () throws(StoreError) in
-        try store.save(flow)
-        try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: now)
-      }
-    }
-    if code != nil { PausePoint.linkStored.reached() }
-  }
-
-  private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
-    guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
-    // Linking and reauthentication keep what the session says about how somebody signed in.
-    let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
-    try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
-      try store.save(flow)
-    }
   }
 
   private func changed(from old: Flow?, to flow: Flow) {

@@ -22,7 +22,7 @@ extension FlowCoordinator {
   func show(_ id: FlowID) throws(AuthFailure) {
     if flows[id] == nil {
       let stored = try services.stored { store throws(StoreError) in try store.flow(id) }
-      guard let stored, let machine = FlowMachines.machine(for: stored) else { throw AuthFailure(.noSuchFlow) }
+      guard let stored, let machine = FlowMachine(stored) else { throw AuthFailure(.noSuchFlow) }
       flows[id] = machine
       onAppear(stored)
       hideLater(id)

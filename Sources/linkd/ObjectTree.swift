@@ -53,7 +53,6 @@ final class ObjectTree {
 
   /// There may be thousands: only their names are kept here.
   private func export(_ flow: Flow) {
-    // Of thousands of flows only what is needed is kept.
     let (id, appID) = (flow.id, flow.key.app)
     let object = ExportedObject(
       path: Paths.flow(id),

@@ -1,32 +1,22 @@
 import AuthCore
 import DBus
 import EventLoop
-import IdentityToolkit
 import SessionStore
 
 /// One app's session at one backend: its machine, its tokens, its row, its signals. The only door to all four.
+///
+/// The tokens are in SessionTokens.swift, the calls for the account in AccountCalls.swift.
 @LoopActor
 final class SessionKeeper {
-  /// An ID token as it's handed out.
-  struct HandedToken {
-    let token: Secret<String>
-    /// What `GetIdToken` answers: token, end of its life and claims; made once per token.
-    let reply: PreparedResults
-  }
-
   let key: SessionKey
   var app: App
   private(set) var machine: SessionMachine
   /// Seconds that the server's clock is ahead of ours; nil until a server has answered.
   private(set) var clockSkew: Int64?
-  /// Called with the provider lists that a lookup changed, and so on: what D-Bus caches of the session is stale.
-  var onChange: () -> Void = {}
   let services: Services
-  private var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
-  /// Boot-clock second at which the current ID token was received; nil where an earlier life of the daemon did.
-  private var receivedAtBoot: Int64?
-  private var handed: HandedToken?
-  private var backoff = Backoff()
+  /// The request for a token that is under way.
+  var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
+  var tokens = TokenCache()
   /// What the row says: sequence numbers up to it may have been handed out, so that most changes need no commit for the
   /// number alone.
   private var reservedSequence: UInt64
@@ -57,12 +47,8 @@ final class SessionKeeper {
   /// Says the current state once, after start: a subscriber that outlived the last daemon learns it (B128).
   func announce() { services.broadcast.stateChanged(machine) }
 
-  /// The context of every call for this session's account.
-  var project: ProjectContext {
-    var app = app
-    app.tenantID = machine.user?.tenantID ?? app.tenantID
-    return ProjectContext(app: app, backend: key.backend)
-  }
+  /// The server's clock, as far as it's known: Unix seconds.
+  var serverNow: Int64 { services.now + (clockSkew ?? 0) }
 
   /// Notes what the server's `Date` header said.
   func observe(serverTime: Int64, localTime: Int64) {
@@ -79,14 +65,13 @@ final class SessionKeeper {
   func session(user: User, grant: TokenGrant, method: SignInMethod) -> Session {
     Session(
       key: key, user: user, method: method, refreshToken: grant.refreshToken, idToken: grant.idToken,
-      idTokenReceivedAt: services.now + (clockSkew ?? 0), idTokenLifetime: grant.expiresIn ?? 0)
+      idTokenReceivedAt: serverNow, idTokenLifetime: grant.expiresIn ?? 0)
   }
 
   /// Takes over `session` and commits it together with `other` rows.
   func adopt(_ session: Session, with other: (SessionStore) throws(StoreError) -> Void) throws(AuthFailure) {
     try apply(.adopted(session), with: other)
-    receivedAtBoot = BootClock.seconds
-    backoff = Backoff()
+    tokens.received()
   }
 
   /// Ends the session and commits that together with `other` rows. Nothing of it stays but the sequence.
@@ -117,11 +102,7 @@ final class SessionKeeper {
     if case .adopted = event { PausePoint.sessionCommitted.reached() }
     let tokenBefore = machine.session?.idToken
     machine = next
-    if machine.session?.idToken != tokenBefore {
-      handed = nil
-      receivedAtBoot = nil
-    }
-    if !actions.isEmpty { onChange() }
+    if machine.session?.idToken != tokenBefore { tokens.forget() }
     announce(actions)
   }
 
@@ -163,88 +144,6 @@ final class SessionKeeper {
         services.broadcast.providersChanged(key, added: added, removed: removed)
       case .healthChanged: services.broadcast.sessionProperties(key, ["Health", "HealthReason", "LastUser"])
       }
-    }
-  }
-
-  // MARK: Tokens
-
-  /// The cached ID token, where it lives for `minValidity` seconds more.
-  func cachedToken(minValidity: Int64) -> HandedToken? {
-    guard let session = machine.session, let token = session.idToken, remaining(session) > minValidity else {
-      return nil
-    }
-    if let handed { return handed }
-    handed = try? hand(token, session)
-    return handed
-  }
-
-  /// A token that lives for `minValidity` seconds more, refreshed where needed: one request for all callers.
-  ///
-  /// - Throws: `noCurrentUser`, or why the refresh failed. A token received less than a minute ago isn't refreshed unless
-  ///   `force` says so (behaviour: Tokens).
-  func idToken(minValidity: Int64 = 300, force: Bool = false) async throws(AuthFailure) -> HandedToken {
-    guard machine.session != nil else { throw missingUser }
-    if !force {
-      if let cached = cachedToken(minValidity: minValidity) { return cached }
-      if let receivedAtBoot, BootClock.seconds - receivedAtBoot < 60, let cached = cachedToken(minValidity: 0) {
-        return cached
-      }
-      if let failure = backoff.failure(at: Self.moment) { throw failure }
-    }
-    if let refreshing { return try await refreshing.value.get() }
-    let task = Task.onLoop { await self.refresh() }
-    refreshing = task
-    return try await task.value.get()
-  }
-
-  /// Takes over new tokens of the same user.
-  func renew(_ grant: TokenGrant) throws(AuthFailure) {
-    try apply(.refreshed(grant, receivedAt: services.now + (clockSkew ?? 0)))
-    receivedAtBoot = BootClock.seconds
-    backoff = Backoff()
-  }
-
-  private func refresh() async -> Result<HandedToken, AuthFailure> {
-    defer { refreshing = nil }
-    guard let before = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
-    do throws(AuthFailure) {
-      let grant = try await services.toolkit.refresh(refreshToken: before.refreshToken, project: project)
-      // Signed out, or somebody else signed in, while the answer was under way.
-      guard let current = machine.session, current.user.uid == before.user.uid else {
-        return .failure(AuthFailure(.noCurrentUser))
-      }
-      try renew(grant)
-      guard let session = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
-      return .success(try hand(grant.idToken, session))
-    } catch {
-      services.log.warning(
-        "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
-      backoff.failed(error, at: Self.moment)
-      if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
-      return .failure(error)
-    }
-  }
-
-  /// Milliseconds of the boot clock.
-  private static var moment: Int64 { Int64(BootClock.nanoseconds / 1_000_000) }
-
-  /// Seconds left, counted on the boot clock where the token was received in this life of the daemon.
-  private func remaining(_ session: Session) -> Int64 {
-    if let receivedAtBoot { return session.idTokenLifetime - (BootClock.seconds - receivedAtBoot) }
-    let age = services.now + (clockSkew ?? 0) - session.idTokenReceivedAt
-    // A clock that went back says nothing about the token.
-    return age < 0 ? 0 : session.idTokenLifetime - age
-  }
-
-  private func hand(_ token: Secret<String>, _ session: Session) throws(AuthFailure) -> HandedToken {
-    do {
-      let claims = try IDToken(token.reveal())
-      let reply = try PreparedResults([
-        .string(token.reveal()), .int64(claims.expiresAt), DBusDictionaries.claims(claims.claims),
-      ])
-      return HandedToken(token: token, reply: reply)
-    } catch {
-      throw AuthFailure(.serviceUnavailable, serverCode: "MALFORMED_ID_TOKEN")
     }
   }
 }

@@ -30,12 +30,12 @@ struct Architecture {
       "LinkdContract": ["AuthCore", "DBusCore"],
       "LinkdClient": ["AuthCore", "DBus", "EventLoop", "LinkdContract"],
       "linkd": [
-        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "PhoneVerification", "EventLoop", "CLinux", "DBus",
-        "Crypto", "DomainNames", "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
+        "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
+        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
       ],
       "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
-      "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto", "FoundationEssentials"],
-      "auth-emulator": ["AuthEmulator", "EventLoop"],
+      "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"],
+      "auth-emulator": ["AuthEmulator"],
       // Whatever reads foreign bytes, and libdbus to compare with. In no product.
       "FuzzTargets": [
         "AuthCore", "AppConfiguration", "LinkHandler", "PhoneVerification", "DBus", "CDBus", "Crypto",
@@ -49,8 +49,7 @@ struct Architecture {
       // One adapter in two modules (docs/design/0004-speed.md). The fuzzing asks libdbus whether our reader and rules say the same.
       "CDBus": ["DBusCore", "DBus", "FuzzTargets"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"],
       "CIDN": ["DomainNames"],
-      // The emulator's answers aren't made by the code under test.
-      "CCrypto": ["Crypto", "AuthEmulator"], "CMicroHTTPD": ["AuthEmulator"],
+      "CCrypto": ["Crypto"], "CMicroHTTPD": ["AuthEmulator"],
     ],
     withoutFoundation: [
       "AuthCore", "LinkHandler", "PhoneVerification", "DBusCore", "DBus", "EventLoop", "LinkdContract", "LinkdClient",
@@ -113,6 +112,20 @@ struct Architecture {
       guard let name = match.2 else { return nil }
       let dependencies = (match.3 ?? "").split(separator: ",").map { $0.filter { !"\" \n".contains($0) } }
       return Declaration(name: String(name), ring: ring, dependencies: dependencies.filter { !$0.isEmpty })
+    }
+  }
+
+  /// The targets in the table of the design page: name, ring, and imports, which are nil where the row points to
+  /// `Package.swift`.
+  static func rows(in page: String) -> [(name: String, ring: Int, dependencies: [String]?)] {
+    page.split(separator: "\n").flatMap { line -> [(name: String, ring: Int, dependencies: [String]?)] in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 4, let ring = Int(cells[0]) else { return [] }
+      let names = { (cell: String) in
+        cell.split(separator: "`").map(String.init).filter { !$0.trimmingCharacters(in: .whitespaces).isEmpty }
+      }
+      let dependencies = cells[3].contains("see") ? nil : cells[3] == "–" ? [] : names(cells[3])
+      return names(cells[1]).map { ($0, ring, dependencies) }
     }
   }
 

@@ -1,5 +1,6 @@
 import DBus
 import EventLoop
+import TestSupport
 import Testing
 
 /// Whatever is refused here would abort the process inside libdbus, or get the connection thrown off the bus.

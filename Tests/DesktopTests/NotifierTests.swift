@@ -5,16 +5,6 @@ import Testing
 
 @testable import Desktop
 
-/// Starts the loop before the first test that is isolated to it.
-struct LoopRunning: SuiteTrait, TestTrait, TestScoping {
-  func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
-  ) async throws {
-    EventLoop.shared.runInBackground()
-    try await function()
-  }
-}
-
 /// A notification service that writes down what it is given.
 @LoopActor
 final class Desk {
@@ -74,7 +64,7 @@ final class Desk {
 }
 
 /// Desktop notifications (behaviour: People, Who may ask; field report B084).
-@Suite(LoopRunning(), .timeLimit(.minutes(1))) struct NotifierTests {
+@Suite(.loopRunning, .timeLimit(.minutes(1))) struct NotifierTests {
   @Test func foreignTextIsNoMarkup() {
     let notice = Notice(title: "A & <b>\u{202e}\n", body: "Signed in as <b>\"x\"</b> & \u{1b}[1m\u{2067}y\nz.")
     #expect(notice.summary == "A & <b> ")

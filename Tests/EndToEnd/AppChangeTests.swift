@@ -63,6 +63,20 @@ struct AppChangeTests {
     #expect(try await world.email() == "b@example.com")
   }
 
+  @Test("an app at an emulator that a caller named stays while the files are read anew")
+  func namedEmulator() async throws {
+    let world = try await World.start()
+    let manager = "org.linkd.Auth1.Manager"
+    let named = try await world.gdbus(
+      "/org/linkd/Auth1", "\(manager).GetApp", "demo", "{'emulator': <'127.0.0.1:9'>}")
+    let path = try #require(named.stdout.split(separator: "'").first { $0.hasPrefix("/") }.map(String.init))
+    #expect(path.hasPrefix("/org/linkd/Auth1/app/demo/emulator/"))
+    #expect(try await world.gdbus("/org/linkd/Auth1", "\(manager).ReloadApps", "{}").status == 0)
+    let sequence = try await world.gdbus(
+      path, "org.freedesktop.DBus.Properties.Get", "org.linkd.Auth1.Session", "Sequence")
+    #expect(sequence.status == 0, "\(sequence.stderr)")
+  }
+
   @Test("SIGTERM while a request hangs keeps nobody waiting: the next link starts the next daemon")
   func hangingRequest() async throws {
     let world = try await World.start()

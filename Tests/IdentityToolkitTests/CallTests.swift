@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("Calls on the wire", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Calls on the wire", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct CallTests {
   static let grant = #"{"idToken":"ID","refreshToken":"RT","expiresIn":"3600","localId":"u1","isNewUser":true}"#
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("Connections", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Connections", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct ConnectionTests {
   @Test("a client that goes closes its connections") @LoopActor
   func deinitialisation() async throws {

@@ -9,7 +9,7 @@ import Testing
 private let hasOpenSSL = access("/usr/bin/openssl", X_OK) == 0
 
 /// What changes the process's environment: one after the other. On the loop, as every look at it.
-@Suite("Environment", .serialized, .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Environment", .serialized, .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct EnvironmentTests {
   @Test(
     "an unknown certificate is refused, a trusted one is taken for its own name alone",

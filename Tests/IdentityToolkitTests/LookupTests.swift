@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("Lookup", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Lookup", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct LookupTests {
   @Test("lookup") @LoopActor
   func lookup() async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import IdentityToolkit
 
 /// The calls against recorded answers (`Tests/Transcripts`).
-@Suite("Recorded answers", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Recorded answers", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct RecordingTests {
   static let exchanges = ["02", "05", "06", "07", "08", "17", "18", "20", "21", "22", "23", "24", "25", "28", "35"]
     .flatMap(RecordedCall.inTranscript)

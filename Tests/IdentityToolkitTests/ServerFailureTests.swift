@@ -5,7 +5,7 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("Errors of the server", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("Errors of the server", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct ServerFailureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let code: String

@@ -1,31 +1,30 @@
 import AuthCore
 import EventLoop
 import Glibc
+import TestSupport
 import Testing
 
 @testable import IdentityToolkit
 
-/// Starts the loop before the first test that is isolated to it, with a proxy that doesn't answer in the environment:
-/// whatever reached it would fail.
-struct LoopRunning: SuiteTrait, TestTrait, TestScoping {
+/// The loop runs, with a proxy that doesn't answer in the environment: whatever reached it would fail.
+struct LoopBehindDeadProxy: SuiteTrait, TestTrait, TestScoping {
   private static let prepared: Void = {
     setenv("http_proxy", "http://127.0.0.1:1", 1)
     for name in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY", "SSL_CERT_FILE"] {
       unsetenv(name)
     }
-    EventLoop.shared.runInBackground()
   }()
 
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
   ) async throws {
     Self.prepared
-    try await function()
+    try await LoopRunning().provideScope(for: test, testCase: testCase, performing: function)
   }
 }
 
-extension Trait where Self == LoopRunning {
-  static var loopRunning: Self { LoopRunning() }
+extension Trait where Self == LoopBehindDeadProxy {
+  static var loopBehindDeadProxy: Self { LoopBehindDeadProxy() }
 }
 
 extension ScriptedServer {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("HTTP", .loopRunning, .timeLimit(.minutes(1)))
+@Suite("HTTP", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct TransportTests {
   static let whole = #"{"idToken":"ID","refreshToken":"RT"}"#
   static let html = "<!DOCTYPE html><title>Sign in to the network</title>"

@@ -8,15 +8,15 @@ struct AnonymousFlowTests {
   static let kept = TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600, isNewUser: true)
   static let now: Int64 = 1000
 
-  private func fresh() throws -> AnonymousFlow {
+  private func fresh() throws -> FlowMachine {
     let key = SessionKey(app: try #require(AppID("demo")), backend: .production)
-    return AnonymousFlow(
-      Flow(
-        id: try #require(FlowID("f1")), key: key, purpose: .signIn, method: .anonymous, createdAt: Self.now,
-        expiresAt: Self.now + AnonymousFlow.lifetime))
+    let flow = Flow(
+      id: try #require(FlowID("f1")), key: key, purpose: .signIn, method: .anonymous, createdAt: Self.now,
+      expiresAt: Self.now + AnonymousFlow.lifetime)
+    return try #require(FlowMachine(flow))
   }
 
-  private func machine(after events: [FlowEvent]) throws -> AnonymousFlow {
+  private func machine(after events: [FlowEvent]) throws -> FlowMachine {
     var machine = try fresh()
     for event in events { _ = machine.handle(event, at: Self.now) }
     return machine
@@ -82,10 +82,10 @@ struct AnonymousFlowTests {
   @Test("a second answer is ignored, and a look-up without an answer")
   func stray() throws {
     var machine = try machine(after: [.started, .exchanged(Self.grant, uid: nil)])
-    let before = machine
+    let before = machine.flow
     let other = TokenGrant(idToken: Secret("X"), refreshToken: Secret("Y"), expiresIn: nil)
     #expect(machine.handle(.exchanged(other, uid: nil), at: 1001) == [])
-    #expect(machine == before)
+    #expect(machine.flow == before)
     var early = try self.machine(after: [.started])
     #expect(early.handle(.lookedUp(guest), at: 1001) == [])
     #expect(early.flow.stage == .exchanging)
@@ -119,10 +119,10 @@ struct AnonymousFlowTests {
     ]
     for end in ends {
       var machine = try machine(after: end)
-      let before = machine
+      let before = machine.flow
       for event in events {
         #expect(machine.handle(event, at: 9999) == [])
-        #expect(machine == before)
+        #expect(machine.flow == before)
       }
     }
   }
@@ -130,14 +130,14 @@ struct AnonymousFlowTests {
   @Test("found after a crash")
   func restored() throws {
     for events in [[], [FlowEvent.started]] {
-      var machine = AnonymousFlow(try machine(after: events).flow)
+      var machine = try #require(FlowMachine(try machine(after: events).flow))
       #expect(machine.handle(.restored, at: 1001) == [.signUpAnonymously])
       #expect(machine.handle(.exchanged(Self.grant, uid: nil), at: 1002) == [.save, .lookUp(Self.kept, delay: 0)])
     }
-    var answered = AnonymousFlow(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow)
+    var answered = try #require(FlowMachine(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow))
     #expect(answered.handle(.restored, at: 1001) == [.lookUp(Self.kept, delay: 0)])
     #expect(answered.handle(.lookedUp(guest), at: 1001) == [.adopt(guest, Self.kept)])
-    var late = AnonymousFlow(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow)
+    var late = try #require(FlowMachine(try machine(after: [.started, .exchanged(Self.grant, uid: nil)]).flow))
     #expect(late.handle(.restored, at: 1000 + AnonymousFlow.lifetime) == [.save])
     #expect(late.flow.stage == .expired)
     #expect(late.flow.answer == nil)

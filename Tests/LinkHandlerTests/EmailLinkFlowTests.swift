@@ -10,31 +10,18 @@ struct EmailLinkFlowTests {
     idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600, isNewUser: true)
   static let a = Secret("code-a"), b = Secret("code-b"), c = Secret("code-c")
 
-  /// A machine with what it was told, one event after another.
-  struct Run {
-    var machine: EmailLinkFlow
-    var now: Int64 = 1000
-
-    var flow: Flow { machine.flow }
-    var stage: FlowStage { machine.flow.stage }
-
-    mutating func callAsFunction(_ event: FlowEvent) -> [FlowAction] { machine.handle(event, at: now) }
-  }
-
   /// A row that somebody asked for.
-  private func known(_ change: (inout Flow) -> Void = { _ in }) throws -> Run {
-    let key = SessionKey(app: try #require(AppID("demo")), backend: .production)
-    var flow = Flow(
-      id: try #require(FlowID("f1")), key: key, purpose: .signIn, method: .emailLink, createdAt: 1000,
-      expiresAt: 1000 + Self.lifetime)
-    flow.email = Self.address
-    flow.linkTokenHash = Array(repeating: 7, count: 32)
-    change(&flow)
-    return Run(machine: EmailLinkFlow(flow))
+  private func known(_ change: (inout Flow) -> Void = { _ in }) throws -> FlowRig {
+    try FlowRig(.emailLink) { flow in
+      flow.expiresAt = 1000 + Self.lifetime
+      flow.email = Self.address
+      flow.linkTokenHash = Array(repeating: 7, count: 32)
+      change(&flow)
+    }
   }
 
   /// A row that a link made.
-  private func unsolicited() throws -> Run {
+  private func unsolicited() throws -> FlowRig {
     var run = try known { flow in
       flow.email = nil
       flow.linkTokenHash = nil
@@ -43,20 +30,20 @@ struct EmailLinkFlowTests {
     return run
   }
 
-  private func waiting(_ change: (inout Flow) -> Void = { _ in }) throws -> Run {
+  private func waiting(_ change: (inout Flow) -> Void = { _ in }) throws -> FlowRig {
     var run = try known(change)
     _ = run(.started)
     _ = run(.mailSent)
     return run
   }
 
-  private func exchanging(_ change: (inout Flow) -> Void = { _ in }) throws -> Run {
+  private func exchanging(_ change: (inout Flow) -> Void = { _ in }) throws -> FlowRig {
     var run = try waiting(change)
     _ = run(.linkOpened(code: Self.a))
     return run
   }
 
-  private func answered(_ change: (inout Flow) -> Void = { _ in }) throws -> Run {
+  private func answered(_ change: (inout Flow) -> Void = { _ in }) throws -> FlowRig {
     var run = try exchanging(change)
     _ = run(.exchanged(Self.grant, uid: "u1"))
     return run
@@ -139,10 +126,10 @@ struct EmailLinkFlowTests {
   @Test("an answer to a mail that can't be the one under way is ignored")
   func strayMailAnswer() throws {
     var run = try waiting()
-    let before = run.machine
+    let before = run.flow
     #expect(run(.mailSent) == [])
     #expect(run(.mailFailed(AuthFailure(.quotaExceeded))) == [])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
   }
 
   // MARK: The mail fails
@@ -192,9 +179,9 @@ struct EmailLinkFlowTests {
   func resend() throws {
     var run = try waiting()
     run.now = 1059
-    let before = run.machine
+    let before = run.flow
     #expect(run(.resendRequested) == [.refuse(.rateLimited)])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
     run.now = 1060
     #expect(run(.resendRequested) == [.save, .sendMail(to: Self.address)])
     #expect(run.stage == .starting)
@@ -235,15 +222,15 @@ struct EmailLinkFlowTests {
   @Test("a second click spends nothing")
   func secondClick() throws {
     var run = try exchanging()
-    let before = run.machine
+    let before = run.flow
     #expect(run(.linkOpened(code: Self.a)) == [])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
     _ = run(.exchanged(Self.grant, uid: nil))
     #expect(run(.linkOpened(code: Self.a)) == [])
     _ = run(.lookedUp(user()))
-    let end = run.machine
+    let end = run.flow
     #expect(run(.linkOpened(code: Self.a)) == [])
-    #expect(run.machine == end)
+    #expect(run.flow == end)
   }
 
   // Field report B030: an older mail's link may be the one that works, or the newer's.
@@ -337,9 +324,9 @@ struct EmailLinkFlowTests {
     #expect(run.flow.email == Self.address)
     #expect(run.flow.endedAt == 1010)
     // The refused code isn't tried again.
-    let before = run.machine
+    let before = run.flow
     #expect(run(.linkOpened(code: Self.a)) == [])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
     // A newer mail's is.
     #expect(run(.linkOpened(code: Self.b)) == [.save, .exchange(email: Self.address, code: Self.b)])
     #expect(run.stage == .exchanging)
@@ -374,10 +361,10 @@ struct EmailLinkFlowTests {
   @Test("an address when none is asked for", arguments: [FlowStage.starting, .waitingForLink, .exchanging])
   func strayAddress(_ stage: FlowStage) throws {
     var run = try stage == .starting ? known() : stage == .exchanging ? exchanging() : waiting()
-    let before = run.machine
+    let before = run.flow
     #expect(run.stage == stage)
     #expect(run(.emailProvided("mallory@b.c")) == [.refuse(.noSuchFlow)])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
   }
 
   // MARK: The account
@@ -449,24 +436,24 @@ struct EmailLinkFlowTests {
   @Test("a second answer to one exchange is ignored")
   func strayAnswers() throws {
     var run = try answered()
-    let before = run.machine
+    let before = run.flow
     let other = TokenGrant(idToken: Secret("X"), refreshToken: Secret("Y"), expiresIn: nil)
     #expect(run(.exchanged(other, uid: "u2")) == [])
     #expect(run(.exchangeFailed(AuthFailure(.invalidActionCode))) == [])
-    #expect(run.machine == before)
+    #expect(run.flow == before)
     var early = try waiting()
-    let waits = early.machine
+    let waits = early.flow
     #expect(early(.exchanged(other, uid: nil)) == [])
     #expect(early(.exchangeFailed(AuthFailure(.userDisabled))) == [])
     #expect(early(.lookedUp(user())) == [])
     #expect(early(.lookUpFailed(AuthFailure(.userDisabled))) == [])
-    #expect(early.machine == waits)
+    #expect(early.flow == waits)
   }
 
   // MARK: Ends
 
   /// Every stage this machine can stand at before an end.
-  private func lively() throws -> [Run] {
+  private func lively() throws -> [FlowRig] {
     var starting = try known()
     _ = starting(.started)
     var queued = try exchanging()
@@ -508,14 +495,14 @@ struct EmailLinkFlowTests {
       .lookUpFailed(AuthFailure(.networkUnavailable)), .resendRequested, .cancelRequested, .overdue, .restored,
     ]
     for var run in [succeeded, failed, cancelled, expired] {
-      let before = run.machine
-      let isGivenUp = [.cancelled, .expired].contains(before.flow.stage)
+      let before = run.flow
+      let isGivenUp = [.cancelled, .expired].contains(before.stage)
       for event in events {
         // A link that was given up is taken up again when it's opened: the next test.
         if case .linkOpened = event, isGivenUp { continue }
         let actions = run(event)
-        #expect(actions.allSatisfy { $0 == .refuse(.noSuchFlow) }, "\(event) at \(before.flow.stage)")
-        #expect(run.machine == before, "\(event) at \(before.flow.stage)")
+        #expect(actions.allSatisfy { $0 == .refuse(.noSuchFlow) }, "\(event) at \(before.stage)")
+        #expect(run.flow == before, "\(event) at \(before.stage)")
       }
     }
   }
@@ -526,8 +513,8 @@ struct EmailLinkFlowTests {
       var run = try waiting()
       _ = run(end)
       #expect(run(.linkOpened(code: Self.a)) == [.save])
-      #expect(run.machine.flow.stage == .waitingForEmail && run.machine.flow.email == nil)
-      #expect(run.machine.flow.code == Self.a && run.machine.flow.endedAt == nil)
+      #expect(run.flow.stage == .waitingForEmail && run.flow.email == nil)
+      #expect(run.flow.code == Self.a && run.flow.endedAt == nil)
     }
   }
 
@@ -548,14 +535,11 @@ struct EmailLinkFlowTests {
 
   // MARK: After a crash
 
-  /// The same row in a new process.
-  private func restarted(_ run: Run) -> Run { Run(machine: EmailLinkFlow(run.flow), now: run.now) }
-
   @Test("found at starting: the mail is sent, once more perhaps")
   func restoredStarting() throws {
     var run = try known()
     _ = run(.started)
-    var again = restarted(run)
+    var again = try run.restarted()
     #expect(again(.restored) == [.sendMail(to: Self.address)])
     #expect(again(.mailSent) == [.save])
     #expect(again.stage == .waitingForLink)
@@ -564,17 +548,17 @@ struct EmailLinkFlowTests {
   @Test("found waiting: it waits")
   func restoredWaiting() throws {
     for run in [try waiting(), try unsolicited()] {
-      var again = restarted(run)
+      var again = try run.restarted()
       #expect(again(.restored) == [])
       #expect(again.flow == run.flow)
     }
-    var unsolicited = restarted(try unsolicited())
+    var unsolicited = try unsolicited().restarted()
     #expect(unsolicited(.emailProvided("a@b.c")) == [.save, .exchange(email: "a@b.c", code: Self.a)])
   }
 
   @Test("found exchanging: tried once again, not twice")
   func restoredExchanging() throws {
-    var second = restarted(try exchanging())
+    var second = try exchanging().restarted()
     #expect(second(.restored) == [.save, .exchange(email: Self.address, code: Self.a)])
     #expect(second.flow.attempts == 2)
     // The first try has reached the server, as its answer to the second one says.
@@ -583,7 +567,7 @@ struct EmailLinkFlowTests {
     #expect(refused.stage == .failed)
     #expect(refused.flow.canRetry)
 
-    var third = restarted(second)
+    var third = try second.restarted()
     #expect(third(.restored) == [.save])
     #expect(third.stage == .failed)
     #expect(third.flow.error == .invalidActionCode)
@@ -598,13 +582,13 @@ struct EmailLinkFlowTests {
     var run = try exchanging()
     _ = run(.exchangeFailed(AuthFailure(.networkUnavailable)))
     _ = run(.linkOpened(code: Self.a))
-    var again = restarted(run)
+    var again = try run.restarted()
     #expect(again(.restored) == [.save, .exchange(email: Self.address, code: Self.a)])
   }
 
   @Test("found with an answer in hand: the code isn't spent again")
   func restoredAnswered() throws {
-    var run = restarted(try answered())
+    var run = try answered().restarted()
     #expect(run(.restored) == [.lookUp(Self.grant, delay: 0)])
     #expect(run(.lookedUp(user())) == [.adopt(user(), Self.grant)])
     #expect(run.flow.isNewUser)
@@ -613,7 +597,7 @@ struct EmailLinkFlowTests {
   @Test("found overdue: ended, at every stage")
   func restoredOverdue() throws {
     for run in try lively() {
-      var again = restarted(run)
+      var again = try run.restarted()
       again.now = 1000 + Self.lifetime
       #expect(again(.restored) == [.save])
       #expect(again.stage == .expired)

@@ -6,7 +6,7 @@ import Testing
 struct FlowRig {
   static let grant = TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600)
 
-  var machine: any FlowMachine
+  var machine: FlowMachine
   var now: Int64 = 1000
 
   init(
@@ -16,16 +16,24 @@ struct FlowRig {
     var flow = Flow(
       id: try #require(FlowID("f1")), key: key, purpose: purpose, method: method, createdAt: 1000, expiresAt: 1600)
     change(&flow)
-    machine = try #require(FlowMachines.machine(for: flow))
+    machine = try #require(FlowMachine(flow))
   }
 
   var flow: Flow { machine.flow }
+  var stage: FlowStage { machine.flow.stage }
 
   mutating func callAsFunction(_ event: FlowEvent) -> [FlowAction] { machine.handle(event, at: now) }
 
-  /// The machine of the same row after a restart.
+  /// The same row in a new process.
+  func restarted() throws -> FlowRig {
+    var again = self
+    again.machine = try #require(FlowMachine(flow))
+    return again
+  }
+
+  /// The same row in a new process, which takes it up.
   mutating func restart() throws -> [FlowAction] {
-    machine = try #require(FlowMachines.machine(for: flow))
+    self = try restarted()
     return self(.restored)
   }
 }

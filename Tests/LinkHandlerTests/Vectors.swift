@@ -1,3 +1,4 @@
+import AppConfiguration
 import AuthCore
 import Foundation
 import LinkHandler
@@ -46,21 +47,10 @@ struct Vector: Sendable, CustomTestStringConvertible {
 
   private static func loadApp() -> App {
     let data = (try? Data(contentsOf: folder.appendingPathComponent("app.json"))) ?? Data()
-    let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any] ?? [:]
-    func text(_ key: String) -> String { object[key] as? String ?? "" }
-    func list(_ key: String) -> [String] { object[key] as? [String] ?? [] }
-    guard let id = AppID(text("id")) else { preconditionFailure("Tests/Vectors/app.json is missing") }
-    var app = App(id: id, projectID: text("project-id"), apiKey: text("api-key"))
-    app.appID = text("app-id")
-    app.clientID = text("client-id")
-    app.authDomain = text("auth-domain")
-    app.linkDomains = list("link-domains")
-    app.continueURL = text("continue-url")
-    app.continueHosts = list("continue-hosts")
-    app.schemes = list("schemes")
-    app.bundleID = text("bundle-id")
-    app.emulator = EmulatorAddress(text("emulator"))
-    return app
+    guard let file = try? AppFile.read(Array(data)) else {
+      preconditionFailure("Tests/Vectors/app.json isn't an app's file")
+    }
+    return file.app
   }
 
   /// A redirect waits at 127.0.0.1:49152 and [::1]:49152, `/callback`.

@@ -1,4 +1,5 @@
 import AuthCore
+import Foundation
 import Testing
 
 @testable import Texts
@@ -58,6 +59,25 @@ import Testing
       #expect(text.hasSuffix(" ") == (id.hasPrefix("ask.") && id != "ask.passwords-differ"), "\(id)")
       #expect(Texts.printable(text) == text, "\(id)")
       #expect(text.filter { $0 == "{" }.count == text.filter { $0 == "}" }.count, "\(id)")
+    }
+  }
+
+  /// What belongs to features that are still to come.
+  static let planned: Set<String> = [
+    "ask.choice", "ask.code", "ask.factor", "ask.phone-number", "ask.token", "choice.switch", "choice.sign-in-and-link",
+    "choice.new-link", "choice.keep", "choice.cancel", "notice.guest-data-left",
+  ]
+
+  @Test("every text is looked up somewhere; ids that end in a name are checked above")
+  func nothingIsUnused() throws {
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Sources")
+    let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.allObjects as? [URL] ?? []
+    let code = try files.filter { $0.pathExtension == "swift" && !$0.path.contains("/Sources/Texts/") }
+      .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    let named = ["error.", "link.", "stage.", "done.", "confirm."]
+    for id in Texts.english.keys where !named.contains(where: id.hasPrefix) {
+      #expect(code.contains("\"\(id)\"") != Self.planned.contains(id), "\(id)")
     }
   }
 

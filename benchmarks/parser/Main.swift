@@ -1,3 +1,4 @@
+import AppConfiguration
 import AuthCore
 import Foundation
 import LinkHandler
@@ -63,21 +64,10 @@ struct ParserBenchmark {
     }
   }
 
-  /// The app that the vectors are judged against.
+  /// The app that the vectors are judged against, at Google's servers.
   private static func app(_ file: URL) -> App? {
-    guard let data = try? Data(contentsOf: file), let object = try? JSONDecoder().decode(JSONValue.self, from: data),
-      let id = AppID(object["id"]?.string ?? "")
-    else { return nil }
-    func text(_ key: String) -> String { object[key]?.string ?? "" }
-    func list(_ key: String) -> [String] { (object[key]?.array ?? []).compactMap(\.string) }
-    var app = App(id: id, projectID: text("project-id"), apiKey: text("api-key"))
-    app.appID = text("app-id")
-    app.clientID = text("client-id")
-    app.authDomain = text("auth-domain")
-    app.linkDomains = list("link-domains")
-    app.continueURL = text("continue-url")
-    app.continueHosts = list("continue-hosts")
-    app.schemes = list("schemes")
+    guard let data = try? Data(contentsOf: file), var app = try? AppFile.read(Array(data)).app else { return nil }
+    app.emulator = nil
     return app
   }
 }

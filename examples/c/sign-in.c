@@ -19,8 +19,20 @@ static DBusConnection *bus;
 static volatile sig_atomic_t interrupted;
 static void interrupt(int number) { (void)number; interrupted = 1; }
 
-/* Calls a method with at most one string before the empty options that end every call of linkd's. Ends the program
- * with the error: its name is the contract (org.linkd.Auth1.Error.…), its message is for people. */
+/* Sends a call and gives its answer. Ends the program with the error: its name is the contract
+ * (org.linkd.Auth1.Error.…), its message is for people. */
+static DBusMessage *answer_to(DBusMessage *message) {
+  DBusError error = DBUS_ERROR_INIT;
+  DBusMessage *reply = dbus_connection_send_with_reply_and_block(bus, message, 25000, &error);
+  dbus_message_unref(message);
+  if (!reply) {
+    fprintf(stderr, "%s (%s)\n", error.message, error.name);
+    exit(1);
+  }
+  return reply;
+}
+
+/* Calls a method with at most one string before the empty options that end every call of linkd's. */
 static DBusMessage *call(const char *path, const char *interface, const char *member, const char *text) {
   DBusMessage *message = dbus_message_new_method_call(LINKD, path, interface, member);
   DBusMessageIter arguments, options;
@@ -30,14 +42,7 @@ static DBusMessage *call(const char *path, const char *interface, const char *me
     dbus_message_iter_open_container(&arguments, DBUS_TYPE_ARRAY, "{sv}", &options);
     dbus_message_iter_close_container(&arguments, &options);
   }
-  DBusError error = DBUS_ERROR_INIT;
-  DBusMessage *reply = dbus_connection_send_with_reply_and_block(bus, message, 25000, &error);
-  dbus_message_unref(message);
-  if (!reply) {
-    fprintf(stderr, "%s (%s)\n", error.message, error.name);
-    exit(1);
-  }
-  return reply;
+  return answer_to(message);
 }
 
 /* A string or path that `iter` stands at, also inside a variant; never NULL. */
@@ -73,13 +78,7 @@ static const char *text_for(DBusMessageIter *iter, const char *key) {
 static char *get(const char *path, const char *interface, const char *name, const char *key) {
   DBusMessage *message = dbus_message_new_method_call(LINKD, path, DBUS_INTERFACE_PROPERTIES, "Get");
   dbus_message_append_args(message, DBUS_TYPE_STRING, &interface, DBUS_TYPE_STRING, &name, DBUS_TYPE_INVALID);
-  DBusError error = DBUS_ERROR_INIT;
-  DBusMessage *reply = dbus_connection_send_with_reply_and_block(bus, message, 25000, &error);
-  dbus_message_unref(message);
-  if (!reply) {
-    fprintf(stderr, "%s (%s)\n", error.message, error.name);
-    exit(1);
-  }
+  DBusMessage *reply = answer_to(message);
   DBusMessageIter iter;
   dbus_message_iter_init(reply, &iter);
   char *text = strdup(key ? text_for(&iter, key) : text_at(&iter));

@@ -4,7 +4,8 @@ extension Fault {
   /// The fault that a text describes: `key=value` pairs and words, separated by commas.
   ///
   /// `path=accounts:lookup,status=503,retry-after=30,times=2`. Keys: `path`, `times`, `delay` (ms), `clock` (± seconds),
-  /// `expires-in` (seconds that ID tokens live), `status`, `retry-after`, `error` (message of the API), `redirect` (address), `huge` (bytes), `drip` (ms).
+  /// `expires-in` (seconds that ID tokens live), `status`, `retry-after`, `error` (message of the API), `redirect` (address),
+  /// `huge` (bytes), `drip` (ms).
   /// Words: `hang`, `html`, `cut`, `wrong-json`, `other-shape`, `empty`, `huge`, `drip`, `reset`, `hold-before-handling`,
   /// `hold-after-handling`, `handle`.
   public init(spec: String) throws(EmulatorError) {

@@ -33,20 +33,11 @@ enum FunctionClient {
   }
 
   private static func connected(_ port: UInt16) -> Int32? {
-    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let socket = Loopback.socket()
     guard socket >= 0 else { return nil }
     var limit = timeval(tv_sec: patience, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    if result == 0 { return socket }
+    if Loopback.withAddress(port, { connect(socket, $0, $1) }) == 0 { return socket }
     close(socket)
     return nil
   }

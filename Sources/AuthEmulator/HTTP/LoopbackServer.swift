@@ -55,19 +55,11 @@ final class LoopbackServer: Sendable {
   }
 
   private static func listen(port: UInt16) throws(EmulatorError) -> Int32 {
-    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let socket = Loopback.socket()
     guard socket >= 0 else { throw .cannotListen(errno: errno) }
     var yes: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let bound = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
+    let bound = Loopback.withAddress(port) { bind(socket, $0, $1) }
     guard bound == 0, Glibc.listen(socket, 128) == 0 else {
       let reason = errno
       close(socket)

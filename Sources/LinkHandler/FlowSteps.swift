@@ -1,0 +1,87 @@
+import AuthCore
+
+/// Seconds that somebody has for the next step: an address, a password, a confirmation (behaviour: Pending flows 2).
+public let waitingLifetime: Int64 = 600
+
+/// What one method's machine does with an event. `FlowMachine` counts.
+protocol FlowSteps: Sendable {
+  /// The row.
+  var flow: Flow { get set }
+
+  /// See `FlowMachine.handle`.
+  mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction]
+}
+
+/// The steps that machines have in common.
+extension Flow {
+  mutating func end(_ stage: FlowStage, at now: Int64) -> [FlowAction] {
+    self.stage = stage
+    endedAt = now
+    let refused = code
+    forgetSecrets()
+    // A refused code is remembered while a newer one may still mend the flow.
+    if canRetry { code = refused }
+    return [.save]
+  }
+
+  mutating func fail(_ failure: AuthFailure, at now: Int64, canRetry: Bool = false) -> [FlowAction] {
+    note(failure)
+    self.canRetry = canRetry
+    return end(.failed, at: now)
+  }
+
+  mutating func fail(_ error: AuthError, at now: Int64, canRetry: Bool = false) -> [FlowAction] {
+    fail(AuthFailure(error), at: now, canRetry: canRetry)
+  }
+
+  /// Waits for somebody at `stage`, for as long as that is given.
+  mutating func wait(at stage: FlowStage, after failure: AuthFailure? = nil, now: Int64) -> [FlowAction] {
+    note(failure)
+    self.stage = stage
+    expiresAt = now + waitingLifetime
+    return [.save]
+  }
+
+  mutating func note(_ failure: AuthFailure?) {
+    error = failure?.error
+    errorDetail = failure?.detail
+  }
+
+  mutating func forgetSecrets() {
+    code = nil
+    queuedCode = nil
+    answer = nil
+    mailPending = false
+  }
+
+  /// The server's answer to an exchange. It's held in the row: a code is spent, so a crash or a network fault must not lose
+  /// what it gave.
+  mutating func take(_ grant: TokenGrant, uid: String?, at now: Int64) -> [FlowAction] {
+    guard stage == .exchanging, answer == nil else { return [] }
+    if let uid, let protected = protectedUID, uid != protected { return fail(.userMismatch, at: now) }
+    answer = grant
+    return [.save, .lookUp(grant, delay: 0)]
+  }
+
+  /// The account behind the answer: the flow has succeeded, unless it's another one than it must be.
+  mutating func settle(_ user: User, at now: Int64) -> [FlowAction] {
+    guard stage == .exchanging, let grant = answer else { return [] }
+    if let protected = protectedUID, user.uid != protected { return fail(.userMismatch, at: now) }
+    resultUID = user.uid
+    isNewUser = grant.isNewUser
+    note(nil)
+    forgetSecrets()
+    stage = .succeeded
+    endedAt = now
+    return [.adopt(user, grant)]
+  }
+
+  /// The account can't be looked up. `attempts` so far; temporary trouble is waited out.
+  mutating func lookUpAgain(_ failure: AuthFailure, attempts: inout Int64, at now: Int64) -> [FlowAction] {
+    guard stage == .exchanging, let grant = answer else { return [] }
+    guard failure.isTransient else { return fail(failure, at: now) }
+    note(failure)
+    attempts += 1
+    return [.lookUp(grant, delay: failure.retryAfter ?? min(1 << min(attempts, 6), 60))]
+  }
+}

@@ -1,0 +1,52 @@
+import AuthCore
+import Crypto
+import EventLoop
+import LinkHandler
+import SessionStore
+
+/// What the machines want kept: rows, used codes and sessions.
+extension FlowCoordinator {
+  /// The durable part of one flow's `actions`. Nothing is kept if this throws.
+  func commit(_ flow: Flow, _ actions: [FlowAction], code: Secret<String>?) throws(AuthFailure) {
+    for action in actions {
+      switch action {
+      case .save: try save(flow, code: code)
+      case .adopt(let user, let grant): try adopt(flow, user, grant)
+      case .endSession:
+        try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
+        .deleteUser, .accountChanged, .refuse:
+        break
+      }
+    }
+  }
+
+  private func save(_ flow: Flow, code: Secret<String>?) throws(AuthFailure) {
+    let now = services.now
+    try services.stored { store throws(StoreError) in
+      guard let code else { return try store.save(flow) }
+      try store.transaction { () throws(StoreError) in
+        try store.save(flow)
+        try store.recordCode(SHA256.hash(code.reveal()), flow: flow.id, at: now)
+      }
+    }
+    if code != nil { PausePoint.linkStored.reached() }
+  }
+
+  private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
+    guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
+    // Linking and reauthentication keep what the session says about how somebody signed in.
+    let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
+    try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
+      try store.save(flow)
+    }
+  }
+
+  /// Many rows, as one commit.
+  func save(_ flows: [Flow]) throws(AuthFailure) {
+    if flows.isEmpty { return }
+    try services.stored { store throws(StoreError) in
+      try store.transaction { () throws(StoreError) in for flow in flows { try store.save(flow) } }
+    }
+  }
+}
