@@ -209,7 +209,12 @@ final class FlowCoordinator {
       case .save: try save(flow, code: code)
       case .adopt(let user, let grant): try adopt(flow, user, grant)
       case .endSession:
-        try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+        // Whoever has signed in meanwhile stays.
+        if isOthersNow(flow) {
+          try save(flow, code: code)
+        } else {
+          try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+        }
       case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
         .deleteUser, .accountChanged, .refuse:
         break
@@ -264,7 +269,7 @@ final class FlowCoordinator {
     hideLater(flow.id)
     switch (flow.purpose, flow.stage) {
     case (.reauthenticate, .succeeded): goOn(flow.key)
-    case (.deleteUser, .succeeded): dropAll(of: flow.key, but: flow.id)
+    case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
     }
   }
