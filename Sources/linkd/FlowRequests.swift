@@ -31,7 +31,11 @@ extension FlowCoordinator {
           try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
         }
       case .deleteUser:
-        ask(flow) { keeper, _ async throws(AuthFailure) in try await keeper.deleteUser(flow.protectedUID) }
+        ask(flow) { keeper, _ async throws(AuthFailure) in
+          try await keeper.deleteUser(flow.protectedUID)
+          // Given up too late: the account is gone, which its session learns by asking.
+          if self.flow(flow.id)?.stage != .exchanging { _ = try? await keeper.reload() }
+        }
       case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
       }
     }

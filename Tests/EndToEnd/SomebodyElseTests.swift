@@ -69,4 +69,17 @@ struct SomebodyElseTests {
     #expect(try await world.email() == "bob@example.com")
     #expect(try await world.json("flows").count == 1)
   }
+
+  @Test("an account that is deleted though its flow was given up is signed out of")
+  func cancelledDelete() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    try await world.fault(["path": "accounts:delete", "hold-after-handling": true])
+    let started = try await world.linkctl("account", "delete", "--yes", "--no-wait")
+    let flow = started.stdout.trimmingCharacters(in: .whitespacesAndNewlines)
+    try await world.eventually("the request") { try await world.requests("accounts:delete") == 1 }
+    #expect(try await world.linkctl("cancel", flow).status == 0)
+    try await world.clearFaults()
+    try await world.eventually("the end of the session") { try await world.whoami()["uid"] == nil }
+  }
 }
