@@ -1,0 +1,30 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What a server says is foreign", .timeLimit(.minutes(2)))
+struct ForeignTextTests {
+  static let app = "/org/linkd/Auth1/app/demo"
+
+  // D-Bus carries no zero byte: one in a name kept the whole user, and every managed object, from being read.
+  @Test("a zero byte in an account's name or in a claim takes nothing away but itself")
+  func zeroBytes() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    let uid = try #require(try await world.whoami()["uid"] as? String)
+    let claims = #"{\"a\\u0000b\":1,\"role\":\"admin\"}"#
+    let result = try await world.run([
+      "curl", "-fsS", "-H", "Authorization: Bearer owner", "-H", "Content-Type: application/json", "-d",
+      #"{"localId":"\#(uid)","displayName":"A\u0000da","photoUrl":"\u0000","customAttributes":"\#(claims)"}"#,
+      "http://\(world.emulatorAddress)/identitytoolkit.googleapis.com/v1/projects/\(World.project)/accounts:update",
+    ])
+    #expect(result.status == 0, "\(result.stderr)")
+    #expect(try await world.gdbus(Self.app, "org.linkd.Auth1.Session.ReloadUser", "{}").status == 0)
+    let user = try await world.whoami()
+    #expect(user["display-name"] as? String == "Ada" && user["photo-url"] == nil)
+    let all = try await world.gdbus("/org/linkd/Auth1", "org.freedesktop.DBus.ObjectManager.GetManagedObjects")
+    #expect(all.status == 0, "\(all.stderr)")
+    let token = try await world.json("token", "--force-refresh").last
+    #expect((token?["claims"] as? [String: Any])?["role"] as? String == "admin", "\(token ?? [:])")
+  }
+}
