@@ -49,4 +49,20 @@ struct ForeignTextTests {
     // What was asked for goes on.
     try await world.eventually("the verification") { try await world.whoami()["email-verified"] as? Bool == true }
   }
+
+  @Test("an emulator's code is shown to no other backend")
+  func otherBackend() async throws {
+    let world = try await World.start()
+    let other = try await World.start()
+    try await other.createUser("ada@example.com", "correct horse")
+    #expect(try await other.linkctl("account", "reset-password", "ada@example.com").status == 0)
+    let link = try await other.mail("ada@example.com")
+    let emulator = "{'emulator': <'\(other.emulatorAddress)'>}"
+    let named = try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.GetApp", "demo", emulator)
+    let path = try #require(named.stdout.split(separator: "'").first { $0.hasPrefix("/org") }.map(String.init))
+    let member = "org.linkd.Auth1.SignIn.CheckActionCode"
+    #expect(try await world.gdbus(path, member, link, "{}").stdout.contains("passwordReset"))
+    #expect(try await world.gdbus(Self.app, member, link, "{}").stderr.contains("InvalidArgs"))
+    #expect(try await world.requests("accounts:resetPassword") == 0)
+  }
 }
