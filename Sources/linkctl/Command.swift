@@ -42,7 +42,7 @@ struct Command: Sendable {
 
 /// Why a command ends without success: the error line and the exit code.
 struct Failure: Error {
-  /// A D-Bus error name, or nil for wrong usage.
+  /// A D-Bus error name; nil for what has none, such as a file that can't be read.
   let name: String?
   let message: String
   let exitCode: Int32
@@ -57,7 +57,12 @@ struct Failure: Error {
     self.init(name: error.dbusName, message: message, exitCode: error.exitCode)
   }
 
-  init(_ usage: UsageError) { self.init(name: nil, message: usage.message, exitCode: 64) }
+  init(_ usage: UsageError) { self.init(name: DBusError.Name.invalidArgs, message: usage.message, exitCode: 64) }
+
+  /// The last line of `--json`.
+  var members: [(key: String, value: JSONValue?)] {
+    [("error", name.map(JSONValue.string)), ("message", .string(message)), ("exit", .integer(Int64(exitCode)))]
+  }
 
   /// The error reply of a call.
   init(_ error: DBusError) {

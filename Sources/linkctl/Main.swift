@@ -26,8 +26,8 @@ struct Linkctl {
       }
       return execute(try Context(command, parsed))
     } catch {
-      Output(json: false).note("linkctl \(command.name): \(error.message)\n\nUsage: linkctl \(command.synopsis)")
-      return 64
+      return misused(
+        "\(command.name): \(error.message)\n\nUsage: linkctl \(command.synopsis)", error.message, rest)
     }
   }
 
@@ -67,8 +67,20 @@ struct Linkctl {
       output.line(Help.overview)
       return 0
     }
-    if let first = arguments.first { output.note("linkctl: There is no command '\(Output.printable(first))'.\n") }
-    output.note(Help.overview)
+    guard let first = arguments.first else {
+      output.note(Help.overview)
+      return 64
+    }
+    let message = "There is no command '\(Output.printable(first))'."
+    return misused("\(message)\n\n\(Help.overview)", message, arguments)
+  }
+
+  /// Wrong usage, of which `--json` may be a part.
+  private static func misused(_ text: String, _ message: String, _ arguments: ArraySlice<String>) -> Int32 {
+    if arguments.prefix(while: { $0 != "--" }).contains("--json") {
+      Output(json: true).object(Failure(UsageError(message: message)).members)
+    }
+    Output(json: false).note("linkctl \(text)")
     return 64
   }
 

@@ -23,11 +23,7 @@ struct Output: Sendable {
 
   /// The failed command's last line, and the text.
   func failure(_ failure: Failure) {
-    if json, let name = failure.name {
-      object([
-        ("error", .string(name)), ("message", .string(failure.message)), ("exit", .integer(Int64(failure.exitCode))),
-      ])
-    }
+    if json { object(failure.members) }
     note("linkctl: \(Self.printable(failure.message))")
   }
 
