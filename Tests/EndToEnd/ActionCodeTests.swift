@@ -147,6 +147,19 @@ struct ActionCodeTests {
     #expect(try await world.requests("accounts:update") == 1)
   }
 
+  @Test("a continue URL that is refused counts as no mail")
+  func refusedContinueURL() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    for command in [["reset-password", "ada@example.com"], ["verify-email"]] {
+      for _ in 0..<3 {
+        let all = ["\(World.programs)/linkctl", "account"] + command + ["--continue-url", "no URL", "--json"]
+        #expect(try await world.run(all).stdout.contains("InvalidContinueUrl"))
+      }
+    }
+    #expect(try await world.linkctl("account", "reset-password", "ada@example.com").status == 0)
+  }
+
   @Test("a used code is InvalidActionCode; a server that is down is tried again by a second click")
   func refusedAndDown() async throws {
     let world = try await World.start()
