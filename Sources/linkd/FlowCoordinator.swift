@@ -236,8 +236,9 @@ final class FlowCoordinator {
 
   private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
     guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
-    // Linking and reauthentication keep what the session says about how somebody signed in.
-    let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
+    // Linking and reauthentication keep what the session says about how somebody signed in; a guest hadn't.
+    let kept = keeper.machine.session.flatMap { $0.method == .anonymous ? nil : $0.method }
+    let method = flow.purpose == .signIn ? flow.method : kept ?? flow.method
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
     }
