@@ -22,7 +22,8 @@ final class SessionKeeper {
   /// Called with the provider lists that a lookup changed, and so on: what D-Bus caches of the session is stale.
   var onChange: () -> Void = {}
   let services: Services
-  private var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
+  /// The request that is under way, and whose tokens it asks for: somebody else may sign in meanwhile.
+  private var refreshing: (uid: String, task: Task<Result<HandedToken, AuthFailure>, Never>)?
   /// Boot-clock second at which the current ID token was received; nil where an earlier life of the daemon did.
   private var receivedAtBoot: Int64?
   private var handed: HandedToken?
@@ -183,7 +184,7 @@ final class SessionKeeper {
   /// - Throws: `noCurrentUser`, or why the refresh failed. A token received less than a minute ago isn't refreshed unless
   ///   `force` says so (behaviour: Tokens).
   func idToken(minValidity: Int64 = 300, force: Bool = false) async throws(AuthFailure) -> HandedToken {
-    guard machine.session != nil else { throw missingUser }
+    guard let uid = machine.user?.uid else { throw missingUser }
     if !force {
       if let cached = cachedToken(minValidity: minValidity) { return cached }
       if let receivedAtBoot, BootClock.seconds - receivedAtBoot < 60, let cached = cachedToken(minValidity: 0) {
@@ -191,9 +192,9 @@ final class SessionKeeper {
       }
       if let failure = backoff.failure(at: Self.moment) { throw failure }
     }
-    if let refreshing { return try await refreshing.value.get() }
-    let task = Task.onLoop { await self.refresh() }
-    refreshing = task
+    if let refreshing, refreshing.uid == uid { return try await refreshing.task.value.get() }
+    let task = Task.onLoop { await self.refresh(uid) }
+    refreshing = (uid, task)
     return try await task.value.get()
   }
 
@@ -204,13 +205,13 @@ final class SessionKeeper {
     backoff = Backoff()
   }
 
-  private func refresh() async -> Result<HandedToken, AuthFailure> {
-    defer { refreshing = nil }
-    guard let before = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
+  private func refresh(_ uid: String) async -> Result<HandedToken, AuthFailure> {
+    defer { if refreshing?.uid == uid { refreshing = nil } }
+    guard let before = machine.session, before.user.uid == uid else { return .failure(AuthFailure(.noCurrentUser)) }
     do throws(AuthFailure) {
       let grant = try await services.toolkit.refresh(refreshToken: before.refreshToken, project: project)
       // Signed out, or somebody else signed in, while the answer was under way.
-      guard let current = machine.session, current.user.uid == before.user.uid else {
+      guard let current = machine.session, current.user.uid == uid else {
         return .failure(AuthFailure(.noCurrentUser))
       }
       try renew(grant)
@@ -219,8 +220,10 @@ final class SessionKeeper {
     } catch {
       services.log.warning(
         "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
-      backoff.failed(error, at: Self.moment)
-      if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
+      if machine.session?.user.uid == uid {
+        backoff.failed(error, at: Self.moment)
+        try? apply(.refreshFailed(error))
+      }
       return .failure(error)
     }
   }

@@ -50,6 +50,21 @@ struct SomebodyElseTests {
     #expect(try await world.email() == "bob@example.com")
   }
 
+  @Test("a refresh of the first account's token that hangs keeps nothing from the second one")
+  func refresh() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    try await world.fault(["path": "v1/token", "hold-before-handling": true, "times": 1])
+    async let first = world.json("token", "--force-refresh")
+    try await world.eventually("the request") { try await world.requests("v1/token") == 1 }
+    try await world.createUser("bob@example.com", "correct horse")
+    let second = try await world.json("token", "--force-refresh").last
+    #expect((second?["claims"] as? [String: Any])?["email"] as? String == "bob@example.com", "\(second ?? [:])")
+    try await world.clearFaults()
+    #expect(try await first.last?["error"] as? String == "org.linkd.Auth1.Error.NoCurrentUser")
+    #expect(try await world.json("token").last?["token"] as? String == second?["token"] as? String)
+  }
+
   @Test("the end of the first account doesn't sign the second one out")
   func delete() async throws {
     let world = try await World.start()
