@@ -31,6 +31,19 @@ struct AppChangeTests {
     #expect(try await world.linkctl("token").status == 1)
   }
 
+  // A caller asks for the path and uses it a moment later; the file of any app may be written in between.
+  @Test("the object of an emulator that a caller named outlives a reading of the files, while it's allowed")
+  func namedEmulator() async throws {
+    let world = try await World.start(apps: [])
+    try await world.addApp("demo", scheme: World.scheme, at: "")
+    let emulator = "{'emulator': <'\(world.emulatorAddress)'>}"
+    let named = try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.GetApp", "demo", emulator)
+    let path = try #require(named.stdout.split(separator: "'").first { $0.hasPrefix("/org") }.map(String.init))
+    #expect(try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.ReloadApps", "{}").status == 0)
+    let guest = try await world.gdbus(path, "org.linkd.Auth1.SignIn.SignInAnonymously", "{}")
+    #expect(guest.status == 0, "\(guest.stderr)")
+  }
+
   @Test("a session made since the start is there again with the app's file, and the sequence never goes back")
   func signedIn() async throws {
     let world = try await World.start()

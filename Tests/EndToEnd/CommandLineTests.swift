@@ -132,7 +132,8 @@ struct CommandLineTests {
     let world = try await World.start(apps: [])
     let config = try world.home.write(
       "{ \"projectId\": \"demo-linkd\", \"apiKey\": \"AIzaEXAMPLEKEY0000\", \"appId\": \"1:1:web:1\" }", to: "c.json")
-    #expect(try await world.linkctl("app", "add", config, "--app", "demo", "--scheme", World.scheme).status == 0)
+    let added = try await world.linkctl("app", "add", config, "--app", "demo", "--scheme", World.scheme)
+    #expect(added.status == 0, "\(added.stderr) \(world.log)")
     let emulated = ["FIREBASE_AUTH_EMULATOR_HOST": world.emulatorAddress]
     let guest = try await world.linkctl("sign-in", "anonymous", environment: emulated)
     #expect(guest.status == 0, "\(guest.stderr)")
