@@ -65,4 +65,16 @@ struct ForeignTextTests {
     #expect(try await world.gdbus(Self.app, member, link, "{}").stderr.contains("InvalidArgs"))
     #expect(try await world.requests("accounts:resetPassword") == 0)
   }
+
+  @Test("an option is a text of at most 32 KiB: nobody fills rows and requests with more")
+  func longOptions() async throws {
+    let world = try await World.start()
+    let long = String(repeating: "x", count: 32 * 1024 + 1)
+    for option in ["locale", "display-name"] {
+      let result = try await world.gdbus(
+        Self.app, "org.linkd.Auth1.SignIn.CreateUser", "ada@example.com", "correct horse", "{'\(option)': <'\(long)'>}")
+      #expect(result.stderr.contains("InvalidArgs") && result.stderr.contains(option), "\(result.stderr.prefix(300))")
+    }
+    #expect(try await world.requests("accounts:signUp") == 0)
+  }
 }
