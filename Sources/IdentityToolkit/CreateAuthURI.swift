@@ -23,6 +23,6 @@ extension IdentityToolkit {
     guard answer.sessionId.filled != nil else {
       throw AuthFailure(.serviceUnavailable, serverCode: "NO_SESSION")
     }
-    return answer.signinMethods ?? []
+    return (answer.signinMethods ?? []).compactMap { Optional($0).filled }
   }
 }

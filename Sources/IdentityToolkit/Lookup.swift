@@ -38,7 +38,9 @@ extension IdentityToolkit {
   public func lookup(idToken: Secret<String>, project: ProjectContext) async throws(AuthFailure) -> User {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:lookup", Request(idToken: idToken.reveal()), project)
-    guard answer.users.count == 1, let account = answer.users.first, !account.localId.isEmpty else {
+    guard answer.users.count == 1, let account = answer.users.first,
+      Optional(account.localId).filled == account.localId
+    else {
       throw AuthFailure(.serviceUnavailable, serverCode: "NOT_ONE_USER")
     }
     return user(account, signInProvider: (try? IDToken(idToken.reveal()))?.signInProvider)

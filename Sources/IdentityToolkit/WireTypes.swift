@@ -49,8 +49,14 @@ struct SignInBody: Decodable {
 }
 
 extension String? {
-  /// The text; nil for an empty one.
-  var filled: String? { flatMap { $0.isEmpty ? nil : $0 } }
+  /// The text without zero bytes, which JSON may hold and D-Bus can't carry: one in somebody's name would keep all of the
+  /// account from being read. Nil for an empty one.
+  var filled: String? {
+    guard let text = self, !text.isEmpty else { return nil }
+    if !text.utf8.contains(0) { return text }
+    let rest = String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value != 0 }))
+    return rest.isEmpty ? nil : rest
+  }
 }
 
 /// An element of `mfaInfo`.

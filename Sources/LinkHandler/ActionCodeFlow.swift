@@ -12,7 +12,8 @@ import AuthCore
 ///   `expired`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword`, `waitingForConfirmation` (temporary trouble, a weak
 ///   password, a restart), `cancelled`, `expired`
-/// - `succeeded`, `failed`, `cancelled`, `expired`: none
+/// - `cancelled`, `expired` → as from `starting` (the link is opened again)
+/// - `succeeded`, `failed`: none
 struct ActionCodeFlow: FlowSteps {
   var flow: Flow
 
@@ -21,6 +22,9 @@ struct ActionCodeFlow: FlowSteps {
     case .passwordProvided(let password): return provide(password)
     case .confirmed: return confirm()
     case .emailProvided, .resendRequested: return [.refuse(.noSuchFlow)]
+    case .linkOpened(let code) where flow.stage == .cancelled || flow.stage == .expired: return reopen(code, at: now)
+    // Given up too late: the server has done it.
+    case .performed where flow.stage == .cancelled || flow.stage == .expired: return [accountChanged]
     case _ where flow.stage.isEnd: return []
     case .linkOpened(let code): return open(code, at: now)
     case .codeChecked(let info): return checked(info, at: now)
@@ -57,6 +61,18 @@ struct ActionCodeFlow: FlowSteps {
     }
   }
 
+  /// A link that was given up is opened again: whoever does so wants it after all. What became of its code, the server knows.
+  private mutating func reopen(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
+    flow.endedAt = nil
+    flow.note(nil)
+    flow.attempts = 0
+    flow.isConfirmed = false
+    flow.isCodeChecked = false
+    flow.stage = .starting
+    flow.expiresAt = now + waitingLifetime
+    return open(code, at: now)
+  }
+
   private mutating func begin() -> [FlowAction] {
     flow.stage = .exchanging
     flow.note(nil)
@@ -88,7 +104,8 @@ struct ActionCodeFlow: FlowSteps {
     flow.previousEmail = info.previousEmail
     guard let stage = waitingStage else { return flow.fail(.invalidActionCode, at: now) }
     guard flow.stage == .exchanging else {
-      flow.note(nil)
+      // The answer about a password that was too weak came first, and is still news.
+      if flow.error != .weakPassword { flow.note(nil) }
       flow.stage = stage
       return [.save]
     }
@@ -100,9 +117,9 @@ struct ActionCodeFlow: FlowSteps {
 
   private mutating func checkFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
     guard !flow.isCodeChecked else { return [] }
-    guard failure.isTransient else { return flow.fail(failure, at: now) }
-    // A new password is on its way, and needs no check.
+    // A new password is on its way, and needs no check: it may have spent the code before the server came to this one.
     if flow.stage == .exchanging, flow.actionKind == .passwordReset { return [] }
+    guard failure.isTransient else { return flow.fail(failure, at: now) }
     flow.isConfirmed = false
     return flow.wait(at: flow.stage == .exchanging ? .waitingForConfirmation : flow.stage, after: failure, now: now)
   }
@@ -139,8 +156,8 @@ struct ActionCodeFlow: FlowSteps {
       if failure.error == .weakPassword { flow.attempts = 0 }
       return flow.wait(at: stage, after: failure, now: now)
     }
-    // An earlier try may have done it without our learning of it.
-    let mayBeDone = flow.attempts > 1
+    // An earlier try, or a browser since the check, may have done it without our learning of it.
+    let mayBeDone = flow.attempts > 1 || failure.error == .invalidActionCode
     return flow.fail(failure, at: now) + (mayBeDone ? [accountChanged] : [])
   }
 

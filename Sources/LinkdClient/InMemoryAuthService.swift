@@ -20,7 +20,7 @@ public final class InMemoryAuthService: AuthServicing {
   public init(accounts: [String: String] = [:]) {
     content.withLock { content in
       for (email, password) in accounts.sorted(by: { $0.key < $1.key }) {
-        content.add(email, Secret(password))
+        content.add((try? Self.address(email)) ?? email, Secret(password))
       }
     }
   }
@@ -37,7 +37,9 @@ public final class InMemoryAuthService: AuthServicing {
   /// - Returns: false where none is pending.
   @discardableResult
   public func openSignInLink(of email: String) -> Bool {
-    guard let flow = content.withLock({ $0.flows.last { $0.email == email && !$0.isOver } }) else { return false }
+    guard let email = try? Self.address(email),
+      let flow = content.withLock({ $0.flows.last { $0.email == email && !$0.isOver } })
+    else { return false }
     flow.move(to: .exchanging)
     let (user, isNew) = content.withLock { content in
       let known = content.index(of: email)

@@ -10,33 +10,43 @@ enum Prompt {
   /// The line typed, trimmed; nil at the end of input.
   static func line(_ question: String) -> String? {
     show(question)
-    guard let text = readLine() else { return nil }
-    let words = text.split(whereSeparator: \.isWhitespace)
+    guard let bytes = Input.typedLine(restore: { show("\n") }) else { return nil }
+    let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     return words.joined(separator: " ")
   }
 
   /// The line typed, as it is, without showing it; nil at the end of input.
   static func secret(_ question: String) -> Secret<String>? {
-    show(question)
+    while true {
+      show(question)
+      guard let bytes = silently({ restore in Input.typedLine(restore: restore) }) else { return nil }
+      if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) { return Secret(text) }
+      show("That isn't valid UTF-8.\n")
+    }
+  }
+
+  /// Runs `body` while the terminal doesn't show what is typed; `body` calls what it gets before it ends the program.
+  private static func silently(_ body: (_ restore: () -> Void) -> [UInt8]?) -> [UInt8]? {
     var before = termios()
     guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
     var silent = before
     silent.c_lflag &= ~tcflag_t(ECHO)
     // What was typed ahead is dropped: it wasn't meant for here.
     guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { return nil }
-    defer {
+    let restore = {
       tcsetattr(STDIN_FILENO, TCSANOW, &before)
       show("\n")
     }
-    return readLine().map { Secret($0) }
+    defer { restore() }
+    return body(restore)
   }
 
   /// A password: from standard input with `--password-stdin`, else from the terminal; a new one is asked for twice.
   ///
-  /// - Throws: exit 4 where nobody can be asked.
+  /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
   static func password(_ context: Context, isNew: Bool) throws(Failure) -> Secret<String> {
     if context.arguments.has("password-stdin") {
-      guard let text = readLine(), !text.isEmpty else {
+      guard let text = try Input.firstLine(), !text.isEmpty else {
         throw Failure(UsageError(message: "Standard input has no password."))
       }
       return Secret(text)

@@ -27,6 +27,10 @@ struct ActionCodes {
       guard case .action(let action) = link.content, link.candidates.contains(keeper.key.app) else {
         throw .invalidArgs("The URL must be an action link of the app '\(keeper.key.app)'.")
       }
+      // An emulator's code is nobody else's to see.
+      if let emulator = link.emulator, keeper.key.backend != .emulator(emulator) {
+        throw .invalidArgs("The URL is an action link of the emulator at \(emulator).")
+      }
       return action
     }
   }
@@ -49,12 +53,18 @@ struct ActionCodes {
 
   /// Spends a reset code for a new password.
   ///
-  /// - Throws: `weakPassword`, `operationNotAllowed` for a code of another kind, and why it can't be spent.
+  /// - Throws: `weakPassword`, `invalidActionCode` where another password has spent it, `operationNotAllowed` for a code of
+  ///   another kind, and why it can't be spent.
   func resetPassword(_ link: ActionLink, to password: Secret<String>, for caller: Caller) async throws(AuthFailure) {
     guard !password.reveal().isEmpty else { throw AuthFailure(.weakPassword) }
+    // A verification would be spent by being taken in.
+    guard link.kind == .passwordReset else { throw AuthFailure(.operationNotAllowed) }
     let id = try await begin(link, for: caller)
-    if tree.coordinator.flow(id)?.stage == .waitingForPassword {
-      try tree.coordinator.handle(.passwordProvided(password), id)
+    switch tree.coordinator.flow(id)?.stage {
+    case .waitingForPassword: try tree.coordinator.handle(.passwordProvided(password), id)
+    // The account has another password than this caller's.
+    case .succeeded: throw AuthFailure(.invalidActionCode)
+    default: break
     }
     try await finish(id)
   }

@@ -34,14 +34,16 @@ final class AppRegistry {
     let found = AppDirectory.load(directories)
     damaged = found.damaged
     for damage in damaged { services.log.warning("app file is damaged", ["file": damage.file]) }
-    let homes = apps.mapValues(\.backend)
+    let before = apps
     apps = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for (key, keeper) in keepers {
       if let app = apps[key.app] {
         keeper.app = variant(of: app, key.backend)
-        // Another emulator stays: the caller that named it has its path.
-        let hasMoved = homes[key.app] == key.backend && key.backend != app.backend
-        if hasMoved, keeper.machine.session == nil { drop(key) }
+        // Where the file led until now. An emulator that a caller named stays: the caller holds its path.
+        let wasHome = before[key.app]?.backend == key.backend
+        if key.backend != app.backend, wasHome || !isAllowed(key.backend, app), keeper.machine.session == nil {
+          drop(key)
+        }
       } else {
         drop(key)
       }
@@ -82,11 +84,15 @@ final class AppRegistry {
       guard let keeper = keep(SessionKey(app: app.id, backend: app.backend)) else { throw AuthFailure(.noSuchApp) }
       return keeper
     }
-    guard let address = EmulatorAddress(emulator), address.isLoopback || app.allowRemoteEmulator else {
+    guard let address = EmulatorAddress(emulator), isAllowed(.emulator(address), app) else {
       throw AuthFailure(.accessDenied)
     }
     guard let keeper = keep(SessionKey(app: app.id, backend: .emulator(address))) else { throw AuthFailure(.noSuchApp) }
     return keeper
+  }
+
+  private func isAllowed(_ backend: Backend, _ app: App) -> Bool {
+    backend.emulator.map { $0.isLoopback || app.allowRemoteEmulator } ?? true
   }
 
   /// Everything that a session is remembered for.

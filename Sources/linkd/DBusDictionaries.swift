@@ -78,7 +78,7 @@ enum DBusDictionaries {
 
   /// The claims of an ID token (contract: GetIdToken): null left out, eight levels, deeper ones as JSON text.
   static func claims(_ claims: [String: JSONValue], depth: Int = 1) -> DBusValue {
-    .dict(claims.compactMapValues { claim($0, depth: depth) })
+    .dict(claims.filter { !$0.key.utf8.contains(0) }.compactMapValues { claim($0, depth: depth) })
   }
 
   private static func claim(_ value: JSONValue, depth: Int) -> DBusValue? {

@@ -13,7 +13,12 @@ extension FlowCoordinator {
       case .save: try save(flow, code: code)
       case .adopt(let user, let grant): try adopt(flow, user, grant)
       case .endSession:
-        try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+        // Whoever has signed in meanwhile stays.
+        if isOthersNow(flow) {
+          try save(flow, code: code)
+        } else {
+          try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
+        }
       case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
         .deleteUser, .accountChanged, .refuse:
         break
@@ -35,8 +40,9 @@ extension FlowCoordinator {
 
   private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
     guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
-    // Linking and reauthentication keep what the session says about how somebody signed in.
-    let method = flow.purpose == .signIn ? flow.method : keeper.machine.session?.method ?? flow.method
+    // Linking and reauthentication keep what the session says about how somebody signed in; a guest hadn't.
+    let kept = keeper.machine.session.flatMap { $0.method == .anonymous ? nil : $0.method }
+    let method = flow.purpose == .signIn ? flow.method : kept ?? flow.method
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
     }

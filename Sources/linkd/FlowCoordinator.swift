@@ -220,7 +220,7 @@ final class FlowCoordinator {
     hideLater(flow.id)
     switch (flow.purpose, flow.stage) {
     case (.reauthenticate, .succeeded): goOn(flow.key)
-    case (.deleteUser, .succeeded): dropAll(of: flow.key, but: flow.id)
+    case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
     }
   }

@@ -31,7 +31,11 @@ extension FlowCoordinator {
           try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
         }
       case .deleteUser:
-        ask(flow) { keeper, _ async throws(AuthFailure) in try await keeper.deleteUser(flow.protectedUID) }
+        ask(flow) { keeper, _ async throws(AuthFailure) in
+          try await keeper.deleteUser(flow.protectedUID)
+          // Given up too late: the account is gone, which its session learns by asking.
+          if self.flow(flow.id)?.stage != .exchanging { _ = try? await keeper.reload() }
+        }
       case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
       }
     }
@@ -74,8 +78,11 @@ extension FlowCoordinator {
 
   /// The token of the account that a link adds something to.
   private func linkingToken(_ flow: Flow) -> @LoopActor () async throws(AuthFailure) -> Secret<String>? {
-    { [keeper] () async throws(AuthFailure) in
-      flow.purpose == .link ? try await keeper(flow.key)?.idToken().token : nil
+    { () async throws(AuthFailure) in
+      guard flow.purpose == .link, let token = try await self.keeper(flow.key)?.idToken().token else { return nil }
+      // A refresh takes time.
+      guard !self.isOthersNow(flow) else { throw AuthFailure(.userMismatch) }
+      return token
     }
   }
 
@@ -112,6 +119,8 @@ extension FlowCoordinator {
     _ body: @escaping @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> SignInAnswer
   ) {
     request(flow) { keeper in
+      // Neither is a code spent for nothing, nor does another account get what this one asked for.
+      guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) {
         switch try await body(self.services.toolkit, keeper.project(for: flow)) {
         case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
@@ -146,6 +155,13 @@ extension FlowCoordinator {
     }
   }
 
+  /// Whether somebody else has signed in since the flow began, if it concerns an account: what it was asked to do to one
+  /// account, it must neither do to the other nor change who is signed in.
+  func isOthersNow(_ flow: Flow) -> Bool {
+    guard let protected = flow.protectedUID, let user = keeper(flow.key)?.machine.user else { return false }
+    return user.uid != protected
+  }
+
   private func log(_ failure: AuthFailure, _ id: FlowID) {
     services.log.warning(
       "request failed", ["flow": id, "error": failure.error.rawValue, "code": failure.serverCode ?? "-"])
@@ -154,6 +170,9 @@ extension FlowCoordinator {
   /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
   func feed(_ id: FlowID, _ event: FlowEvent) {
     do throws(AuthFailure) {
+      if case .lookedUp = event, let flow = flow(id), isOthersNow(flow) {
+        return try handle(.lookUpFailed(AuthFailure(.userMismatch)), id)
+      }
       try handle(event, id)
     } catch {
       services.log.error("an answer can't be kept yet", ["flow": id, "error": error.error.rawValue])

@@ -4,6 +4,8 @@ import DBus
 /// The `a{sv} options` at the end of a call: unknown keys are ignored, a known key of the wrong type is `InvalidArgs`
 /// naming it.
 struct Options {
+  /// Bytes of a text: much of this goes into rows, requests and links.
+  private static let textLimit = 32 * 1024
   private let values: [String: DBusValue]
   private var kind = "option"
 
@@ -33,7 +35,13 @@ struct Options {
     }
   }
 
-  func string(_ key: String) throws(DBusError) -> String? { try read(key, "a string (s)", \.asString) }
+  func string(_ key: String) throws(DBusError) -> String? {
+    let text = try read(key, "a string (s)", \.asString)
+    guard text?.utf8.count ?? 0 <= Self.textLimit else {
+      throw .invalidArgs("The \(kind) '\(key)' must have at most \(Self.textLimit) bytes.")
+    }
+    return text
+  }
   func bool(_ key: String) throws(DBusError) -> Bool? { try read(key, "a boolean (b)", \.asBool) }
   func uint32(_ key: String) throws(DBusError) -> UInt32? { try read(key, "a number (u)", \.asUInt32) }
 

@@ -14,8 +14,8 @@ final class SessionKeeper {
   /// Seconds that the server's clock is ahead of ours; nil until a server has answered.
   private(set) var clockSkew: Int64?
   let services: Services
-  /// The request for a token that is under way.
-  var refreshing: Task<Result<HandedToken, AuthFailure>, Never>?
+  /// The request for a token that is under way, and whose it is: somebody else may sign in meanwhile.
+  var refreshing: (uid: String, task: Task<Result<HandedToken, AuthFailure>, Never>)?
   var tokens = TokenCache()
   /// What the row says: sequence numbers up to it may have been handed out, so that most changes need no commit for the
   /// number alone.

@@ -16,15 +16,15 @@ extension SessionKeeper {
   /// - Throws: `noCurrentUser`, or why the refresh failed. A token received less than a minute ago isn't refreshed unless
   ///   `force` says so (behaviour: Tokens).
   func idToken(minValidity: Int64 = 300, force: Bool = false) async throws(AuthFailure) -> HandedToken {
-    guard machine.session != nil else { throw missingUser }
+    guard let uid = machine.user?.uid else { throw missingUser }
     if !force {
       if let cached = cachedToken(minValidity: minValidity) { return cached }
       if tokens.isNew, let cached = cachedToken(minValidity: 0) { return cached }
       if let failure = tokens.refusal { throw failure }
     }
-    if let refreshing { return try await refreshing.value.get() }
-    let task = Task.onLoop { await self.refresh() }
-    refreshing = task
+    if let refreshing, refreshing.uid == uid { return try await refreshing.task.value.get() }
+    let task = Task.onLoop { await self.refresh(uid) }
+    refreshing = (uid, task)
     return try await task.value.get()
   }
 
@@ -34,13 +34,13 @@ extension SessionKeeper {
     tokens.received()
   }
 
-  private func refresh() async -> Result<HandedToken, AuthFailure> {
-    defer { refreshing = nil }
-    guard let before = machine.session else { return .failure(AuthFailure(.noCurrentUser)) }
+  private func refresh(_ uid: String) async -> Result<HandedToken, AuthFailure> {
+    defer { if refreshing?.uid == uid { refreshing = nil } }
+    guard let before = machine.session, before.user.uid == uid else { return .failure(AuthFailure(.noCurrentUser)) }
     do throws(AuthFailure) {
       let grant = try await services.toolkit.refresh(refreshToken: before.refreshToken, project: project())
       // Signed out, or somebody else signed in, while the answer was under way.
-      guard let current = machine.session, current.user.uid == before.user.uid else {
+      guard let current = machine.session, current.user.uid == uid else {
         return .failure(AuthFailure(.noCurrentUser))
       }
       try renew(grant)
@@ -49,8 +49,10 @@ extension SessionKeeper {
     } catch {
       services.log.warning(
         "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
-      tokens.refreshFailed(error)
-      if machine.session?.user.uid == before.user.uid { try? apply(.refreshFailed(error)) }
+      if machine.session?.user.uid == uid {
+        tokens.refreshFailed(error)
+        try? apply(.refreshFailed(error))
+      }
       return .failure(error)
     }
   }

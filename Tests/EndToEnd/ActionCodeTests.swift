@@ -31,6 +31,21 @@ struct ActionCodeTests {
         .status == 0)
   }
 
+  @Test("a reset link that was given up is opened again, by click and by method")
+  func resetAgain() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "old password")
+    #expect(try await world.linkctl("account", "reset-password", "ada@example.com").status == 0)
+    let link = try await world.mail("ada@example.com")
+    let flow = try #require(try await world.json("open", link).last?["flow"] as? String)
+    #expect(try await world.linkctl("cancel", flow).status == 0)
+    #expect(try await world.json("open", link).last?["stage"] as? String == "waiting-for-password")
+    #expect(try await world.linkctl("cancel", flow).status == 0)
+    let done = try await world.gdbus(
+      Self.app, "org.linkd.Auth1.SignIn.ConfirmPasswordReset", link, "a new password", "{}")
+    #expect(done.status == 0, "\(done.stderr)")
+  }
+
   @Test("B120: an address that is verified by its link is verified in every app, once")
   func verify() async throws {
     let world = try await World.start()
@@ -110,6 +125,8 @@ struct ActionCodeTests {
     #expect(weak.stderr.contains("WeakPassword"))
     let done = try await world.gdbus(Self.app, "\(interface).ConfirmPasswordReset", link, "a new password", "{}")
     #expect(done.status == 0, "\(done.stderr)")
+    let another = try await world.gdbus(Self.app, "\(interface).ConfirmPasswordReset", link, "another password", "{}")
+    #expect(another.stderr.contains("InvalidActionCode"), "whose password it is now")
     let used = try await world.gdbus(Self.app, "\(interface).CheckActionCode", link, "{}")
     #expect(used.stderr.contains("InvalidActionCode"))
     let none = try await world.gdbus(Self.app, "\(interface).CheckActionCode", "https://example.com/", "{}")
@@ -123,9 +140,24 @@ struct ActionCodeTests {
         .status == 0)
     #expect(try await world.linkctl("account", "verify-email").status == 0)
     let verification = try #require(try await world.mails("ada@example.com").last)
+    let wrong = try await world.gdbus(Self.app, "\(interface).ConfirmPasswordReset", verification, "a password", "{}")
+    #expect(wrong.stderr.contains("OperationNotAllowed"))
     #expect(try await world.gdbus(Self.app, "\(interface).ApplyActionCode", verification, "{}").status == 0)
     #expect(try await world.linkctl("open", verification).status == 0)
     #expect(try await world.requests("accounts:update") == 1)
+  }
+
+  @Test("a continue URL that is refused counts as no mail")
+  func refusedContinueURL() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    for command in [["reset-password", "ada@example.com"], ["verify-email"]] {
+      for _ in 0..<3 {
+        let all = ["\(World.programs)/linkctl", "account"] + command + ["--continue-url", "no URL", "--json"]
+        #expect(try await world.run(all).stdout.contains("InvalidContinueUrl"))
+      }
+    }
+    #expect(try await world.linkctl("account", "reset-password", "ada@example.com").status == 0)
   }
 
   @Test("a used code is InvalidActionCode; a server that is down is tried again by a second click")

@@ -89,6 +89,23 @@ struct CommandLineTests {
   }
 
   @Test(
+    "with --json every failure's last line is an object with the exit code",
+    arguments: [
+      (["frobnicate"], 64), (["sign-in"], 64), (["status", "--frobnicate"], 64), (["create-user"], 64),
+      (["create-user", "a@example.com"], 4), (["account", "delete"], 4), (["open"], 64), (["token"], 1),
+      (["app", "add", "/no/such/file"], 1), (["confirm", "nobody"], 1),
+    ])
+  func failuresAsJSON(arguments: [String], status: Int) async throws {
+    let world = try await World.start()
+    let result = try await world.run(["\(World.programs)/linkctl"] + arguments + ["--json"])
+    #expect(result.status == Int32(status), "\(result.stderr)")
+    let line = try #require(result.stdout.split(separator: "\n").last)
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    #expect(object["exit"] as? Int == status && (object["message"] as? String)?.isEmpty == false)
+    if status == 64 { #expect(object["error"] as? String == "org.freedesktop.DBus.Error.InvalidArgs") }
+  }
+
+  @Test(
     "B079: open takes the one argument that is a link, wherever a launcher put it",
     arguments: [
       (["open"], 64), (["open", "./x"], 64), (["open", "--"], 64), (["open", "--", "hunter2"], 65),
@@ -201,7 +218,8 @@ struct CommandLineTests {
     let world = try await World.start(apps: [])
     let config = try world.home.write(
       "{ \"projectId\": \"demo-linkd\", \"apiKey\": \"AIzaEXAMPLEKEY0000\", \"appId\": \"1:1:web:1\" }", to: "c.json")
-    #expect(try await world.linkctl("app", "add", config, "--app", "demo", "--scheme", World.scheme).status == 0)
+    let added = try await world.linkctl("app", "add", config, "--app", "demo", "--scheme", World.scheme)
+    #expect(added.status == 0, "\(added.stderr) \(world.log)")
     let emulated = ["FIREBASE_AUTH_EMULATOR_HOST": world.emulatorAddress]
     let guest = try await world.linkctl("sign-in", "anonymous", environment: emulated)
     #expect(guest.status == 0, "\(guest.stderr)")

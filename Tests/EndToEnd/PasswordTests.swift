@@ -65,6 +65,7 @@ struct PasswordTests {
     #expect(linked.last?["stage"] as? String == "succeeded")
     #expect(try await world.whoami()["uid"] as? String == guest)
     #expect(try await world.whoami()["is-anonymous"] as? Bool == false)
+    #expect(try await world.json("status").last?["sign-in-method"] as? String == "password")
     let again = try await world.json(
       "sign-in", "password", "ada@example.com", "--link", "--password-stdin", stdin: "correct horse")
     #expect(again.last?["error"] as? String == Self.error + "ProviderAlreadyLinked")
@@ -74,6 +75,18 @@ struct PasswordTests {
     let foreign = try await world.json(
       "sign-in", "password", "bob@example.com", "--reauthenticate", "--password-stdin", stdin: "x")
     #expect(foreign.last?["error"] as? String == Self.error + "UserMismatch")
+  }
+
+  @Test("a guest who has linked a mailed link is asked to reauthenticate by one, not by a password")
+  func reauthenticationOfFormerGuest() async throws {
+    let world = try await World.start()
+    #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
+    _ = try await world.sendLink("eve@example.com", "--link")
+    #expect(try await world.linkctl("open", try await world.mail("eve@example.com")).status == 0)
+    #expect(try await world.json("status").last?["sign-in-method"] as? String == "emailLink")
+    try await world.fault(["path": "accounts:delete", "error": "CREDENTIAL_TOO_OLD_LOGIN_AGAIN", "times": 1])
+    let parked = try await world.json("account", "delete", "--yes").last { $0["stage"] != nil }
+    #expect((parked?["reauthentication"] as? [String: Any])?["kind"] as? String == "email-link")
   }
 
   @Test("killed while the password is being checked: it's asked for again, and the state is as before")

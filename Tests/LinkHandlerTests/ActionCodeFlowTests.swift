@@ -101,6 +101,61 @@ struct ActionCodeFlowTests {
     #expect(failed(.performed).count == 2)
   }
 
+  // The two requests travel side by side; the server may take the second one first.
+  @Test("a password that spent the code before its check came has changed the password")
+  func passwordOvertakesCheck() throws {
+    var step = try opened(.passwordReset)
+    _ = step(.passwordProvided(Self.password))
+    #expect(step(.codeCheckFailed(AuthFailure(.invalidActionCode))) == [])
+    #expect(step(.performed).first == .save)
+    #expect(step.flow.stage == .succeeded)
+
+    var weak = try opened(.passwordReset)
+    _ = weak(.passwordProvided(Secret("x")))
+    _ = weak(.exchangeFailed(AuthFailure(.weakPassword)))
+    _ = weak(.codeChecked(ActionCodeInfo(kind: .passwordReset, email: "a@example.com")))
+    #expect(weak.flow.stage == .waitingForPassword && weak.flow.error == .weakPassword)
+  }
+
+  @Test(
+    "a link that was given up, or whose time ran out, is opened again and goes on",
+    arguments: [FlowEvent.cancelRequested, .overdue])
+  func reopened(_ event: FlowEvent) throws {
+    let info = ActionCodeInfo(kind: .passwordReset, email: "a@example.com")
+    var step = try opened(.passwordReset, checked: info)
+    step.now = 2000
+    _ = step(event)
+    #expect(step.flow.stage.isEnd && step.flow.code == nil)
+    #expect(step(.linkOpened(code: Self.code)) == [.save, .checkCode(Self.code)])
+    #expect(step.flow.stage == .waitingForPassword && step.flow.expiresAt == 2600 && step.flow.endedAt == nil)
+    _ = step(.codeChecked(info))
+    #expect(step(.passwordProvided(Self.password)).count == 2)
+
+    // What was agreed to before it was given up isn't agreed to any more.
+    var recovery = try opened(.recoverEmail)
+    _ = recovery(.confirmed)
+    _ = recovery(event)
+    _ = recovery(.linkOpened(code: Self.code))
+    _ = recovery(.codeChecked(ActionCodeInfo(kind: .recoverEmail, email: "a@example.com")))
+    #expect(recovery.flow.stage == .waitingForConfirmation)
+  }
+
+  @Test("a code that is used up between its check and its use has changed the account")
+  func usedUpMeanwhile() throws {
+    var step = try opened(.verifyEmail, checked: ActionCodeInfo(kind: .verifyEmail, email: "a@example.com"))
+    let actions = step(.exchangeFailed(AuthFailure(.invalidActionCode)))
+    #expect(actions == [.save, .accountChanged(email: "a@example.com", previousEmail: nil)])
+    #expect(step.flow.stage == .failed)
+  }
+
+  @Test("what the server did although it was given up is looked at")
+  func givenUpTooLate() throws {
+    var step = try opened(.verifyEmail, checked: ActionCodeInfo(kind: .verifyEmail, email: "a@example.com"))
+    _ = step(.cancelRequested)
+    #expect(step(.performed) == [.accountChanged(email: "a@example.com", previousEmail: nil)])
+    #expect(step.flow.stage == .cancelled)
+  }
+
   @Test("a used code ends it", arguments: [AuthError.invalidActionCode, .expiredActionCode, .userDisabled])
   func refused(_ error: AuthError) throws {
     var step = try opened(.verifyEmail)

@@ -99,6 +99,16 @@ struct ServicingTests {
     #expect(!auth.openSignInLink(of: "you@example.com"))
   }
 
+  @Test("the double knows an address in any spelling, as the server does")
+  func doubleSpelling() async throws {
+    let auth = InMemoryAuthService(accounts: ["Ada@Example.com": "correct horse"])
+    for email in ["Ada@Example.com", " ada@example.com"] {
+      #expect(try await auth.signIn(email: email, password: Secret("correct horse")).email == "ada@example.com")
+    }
+    _ = try await auth.sendSignInLink(to: "You@Example.com")
+    #expect(auth.openSignInLink(of: "You@Example.com"))
+  }
+
   @Test("the double fails once as told, and changes nothing")
   func doubleFails() async throws {
     let auth = InMemoryAuthService(accounts: ["you@example.com": "correct horse"])

@@ -45,9 +45,10 @@ struct AccountInterface {
     return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
       guard let user = keeper.machine.user else { throw keeper.missingUser }
       guard let email = user.email else { throw AuthFailure(.operationNotAllowed) }
+      let url = try MailedLinks.plain(continueURL)
+      // What is refused here is no mail.
       try tree.coordinator.countMail(to: email)
-      try await keeper.sendEmailVerification(
-        continueURL: try MailedLinks.plain(continueURL), locale: tree.locale(options, keeper))
+      try await keeper.sendEmailVerification(continueURL: url, locale: tree.locale(options, keeper))
       return []
     }
   }

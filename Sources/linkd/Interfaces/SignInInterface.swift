@@ -113,10 +113,10 @@ struct SignInInterface {
     let options = try Options(call)
     let continueURL = try options.string("continue-url")
     return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
-      let email = try address(call)
+      let (email, url) = (try address(call), try MailedLinks.plain(continueURL))
+      // What is refused here is no mail.
       try tree.coordinator.countMail(to: email)
-      try await keeper.sendPasswordReset(
-        to: email, continueURL: try MailedLinks.plain(continueURL), locale: tree.locale(options, keeper))
+      try await keeper.sendPasswordReset(to: email, continueURL: url, locale: tree.locale(options, keeper))
       return []
     }
   }
