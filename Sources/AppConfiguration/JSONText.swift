@@ -1,27 +1,13 @@
 import AuthCore
-import FoundationEssentials
 
 /// JSON text (RFC 8259) to values and back.
 enum JSONText {
   /// The value of the whole text.
-  /// - Parameter relaxed: also what JavaScript allows besides (JSON5): comments, single quotes, bare keys, a comma at the
-  ///   end.
-  static func decode(_ bytes: some Collection<UInt8>, relaxed: Bool = false) throws(ConfigurationError) -> JSONValue {
-    guard relaxed else {
-      // Editors put a byte order mark in front.
-      let text = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : Array(bytes)
-      guard let value = JSONValue(json: text) else { throw .syntax("The text isn't JSON\(JSONFault.place(in: text)).") }
-      return value
-    }
-    // What isn't UTF-8, the decoder reads as JSON, and as JSON5 it stops the program.
-    guard String(validating: bytes, as: UTF8.self) != nil else { throw .syntax("The text isn't UTF-8.") }
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = true
-    do {
-      return try decoder.decode(JSONValue.self, from: Data(bytes))
-    } catch {
-      throw .syntax("The text isn't JSON.")
-    }
+  static func decode(_ bytes: some Collection<UInt8>) throws(ConfigurationError) -> JSONValue {
+    // Editors put a byte order mark in front.
+    let text = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? Array(bytes.dropFirst(3)) : Array(bytes)
+    guard let value = JSONValue(json: text) else { throw .syntax("The text isn't JSON\(JSONFault.place(in: text)).") }
+    return value
   }
 
   /// An object of a file.

@@ -1,14 +1,14 @@
 import AuthCore
 
 /// Finds the `firebaseConfig` in JavaScript, or in HTML with JavaScript, as the console offers it to be copied.
-/// Nothing is run: an object literal is cut out and read as JSON5.
+/// Nothing is run: an object literal is cut out and read.
 enum JavaScriptObject {
   /// The first object literal with an `apiKey`.
   /// - Throws: `syntax`.
   static func find(_ text: [UInt8]) throws(ConfigurationError) -> [String: JSONValue] {
     var damaged = 0
     for literal in literals(in: text) where contains(literal, "apiKey") {
-      guard let object = try? JSONText.decode(literal, relaxed: true).object else {
+      guard let object = JavaScriptLiteral.object(literal) else {
         damaged += 1
         // Nobody's file has many: looking at each would take long.
         if damaged == 16 { break }

@@ -86,6 +86,27 @@ import Testing
     #expect(throws: ConfigurationError.self) { try read(text) }
   }
 
+  /// FoundationEssentials' JSON5 stopped the program at the first of them.
+  @Test(arguments: [
+    "{apiKey:0x1F,y:0x0x1F,projectId:\"p\"}", "{apiKey: 'k', projectId: `p${x}`}",
+    "{apiKey: 'k' + 'l', projectId: 'p'}",
+    "{apiKey: 'k\nl', projectId: 'p'}", "{apiKey: 'k, projectId: 'p'}", "{apiKey: k, projectId: 'p'}",
+    "{apiKey: 'k', /* projectId: 'p'}", "{apiKey: 'k\\x41', projectId: 'p'}",
+  ]) func whatIsNoPlainLiteralIsRefused(_ text: String) {
+    #expect(throws: ConfigurationError.self) { try read(text) }
+  }
+
+  @Test func quotesEscapesAndCommentsOfJavaScript() throws {
+    let app = try read(
+      #"""
+      const c = { // the app's
+        "apiKey": 'it\'s "k"', projectId: `p-1`, /* , */ authDomain: "\u0061.example.com", a: [1, -2.5e3, true, null,],
+      }
+      """#
+    ).app
+    #expect(app.apiKey == #"it's "k""# && app.projectID == "p-1" && app.authDomain == "a.example.com")
+  }
+
   @Test func computedValuesAreNamedAsTheFault() {
     let error = #expect(throws: ConfigurationError.self) {
       try read(#"const firebaseConfig = { apiKey: process.env.KEY, projectId: "p" }"#)
