@@ -63,9 +63,9 @@ struct Options {
       --help, --version
 
     SPEC is a list of path=TEXT (part of the path; all paths without), times=N, delay=MS, clock=SECONDS, expires-in=SECONDS
-    (of ID tokens), status=CODE, retry-after=VALUE, hold-before-handling, hold-after-handling, handle (the request has its effect though the answer is
-    replaced), and at most one of hang, error=MESSAGE, html, cut, wrong-json, other-shape, empty, huge[=BYTES],
-    drip[=MS], redirect=URL, reset. For example:
+    (of ID tokens), status=CODE, retry-after=VALUE, hold-before-handling, hold-after-handling, handle (the request has its
+    effect though the answer is replaced), and at most one of hang, error=MESSAGE, html, cut, wrong-json, other-shape,
+    empty, huge[=BYTES], drip[=MS], redirect=URL, reset. For example:
       auth-emulator --fault path=accounts:lookup,status=503,retry-after=30,times=2
     """
 }
