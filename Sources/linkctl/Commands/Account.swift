@@ -40,7 +40,8 @@ extension Command {
   }
 
   static let accountDelete = Command(
-    name: "account delete", synopsis: "account delete [--yes]", summary: "delete the signed-in account for good",
+    name: "account delete", synopsis: "account delete [--yes] [--no-wait]",
+    summary: "delete the signed-in account for good",
     example: "linkctl account delete",
     options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
   ) { context throws(Failure) in
