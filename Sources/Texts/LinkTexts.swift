@@ -44,6 +44,7 @@ extension Texts {
   static let notices: [String: String] = [
     "notice.signed-in": "Signed in as {name}.",
     "notice.signed-in-nameless": "Signed in.",
+    "notice.signed-in-guest": "Signed in as a guest.",
     "notice.email-needed": "Somebody opened a sign-in link. Run 'linkctl flows' and give the address it was sent to.",
     "notice.password-needed": "A link to set a new password has been opened. Run 'linkctl flows' to choose one.",
     "notice.confirmation-needed":

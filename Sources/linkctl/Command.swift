@@ -88,6 +88,11 @@ struct Failure: Error {
     Failure(name: nil, message: Texts.lookup("command.nobody-to-ask", locale: nil, ["what": what]), exitCode: 4)
   }
 
+  /// The last line of `--json`.
+  var members: [(key: String, value: JSONValue?)] {
+    [("error", name.map(JSONValue.string)), ("message", .string(message)), ("exit", .integer(Int64(exitCode)))]
+  }
+
   /// `--timeout` is over.
   static func timeout(_ context: Context) -> Failure {
     let text = Texts.lookup("command.timeout", locale: context.locale, ["seconds": String(context.timeout ?? 0)])

@@ -93,6 +93,10 @@ struct Linkctl {
       wantsHelp || isHelp ? output.line(group) : output.note(group)
       return wantsHelp || isHelp ? 0 : 64
     }
+    if arguments.prefix(while: { $0 != "--" }).contains("--json") {
+      let usage = UsageError(message: "There is no command '\(Output.printable(first))'.")
+      Output(json: true).object(Failure(usage).members)
+    }
     output.note(Help.unknown(words))
     return 64
   }

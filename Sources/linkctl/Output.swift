@@ -23,12 +23,7 @@ struct Output: Sendable {
 
   /// The failed command's last line, and the text.
   func failure(_ failure: Failure) {
-    if json {
-      object([
-        ("error", failure.name.map(JSONValue.string)), ("message", .string(failure.message)),
-        ("exit", .integer(Int64(failure.exitCode))),
-      ])
-    }
+    if json { object(failure.members) }
     note("linkctl: \(Self.printable(failure.message))")
   }
 

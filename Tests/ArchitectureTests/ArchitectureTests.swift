@@ -77,6 +77,17 @@ struct ArchitectureTests {
     #expect(users.map(\.name) == ["fuzzer"])
   }
 
+  @Test("the examples use what the package offers, and nothing else of ours")
+  func examples() throws {
+    let ours = Set(rules.allowed.keys).union(rules.doors.keys).subtracting(["LinkdClient", "AuthCore"])
+    let files = Self.files(below: Self.root.appendingPathComponent("examples/swift"))
+    #expect(files.count >= 2)
+    for file in files {
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      #expect(ours.intersection(lines.compactMap(Architecture.module)) == [], "\(file.path)")
+    }
+  }
+
   @Test("C modules are a module map and a header, nothing else")
   func systemModules() throws {
     let folder = Self.root.appendingPathComponent("Sources").path

@@ -29,7 +29,7 @@ struct FaultMatrixBusTests {
       Subprocess.wait(next)
       close(pipe.read)
     }
-    let address = World.line(pipe.read)
+    let address = pipe.readLine()
     #expect(address.prefix { $0 != "," } == world.bus.address.prefix { $0 != "," })
     let session = ["DBUS_SESSION_BUS_ADDRESS": address]
     let whoami = try await world.linkctl("whoami", "--json", environment: session)

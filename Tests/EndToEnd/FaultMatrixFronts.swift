@@ -26,7 +26,7 @@ final class Front: @unchecked Sendable {
       ["/usr/bin/python3", "\(World.root)/Tests/EndToEnd/front.py", "\(port)"] + words, environment: environment,
       stdout: output.write)
     close(output.write)
-    port = Int(World.line(output.read)) ?? 0
+    port = Int(output.readLine()) ?? 0
     if port == 0 { throw World.Failure(description: "front.py said no port") }
   }
 

@@ -32,7 +32,7 @@ final class StateMount: Sendable {
     close(input.read)
     close(output.write)
     defer { close(output.read) }
-    guard World.line(output.read) == "ready" else { throw World.Failure(description: "no file system") }
+    guard output.readLine() == "ready" else { throw World.Failure(description: "no file system") }
     // The wrapper that the bus starts reads this file; the second time it's inside.
     let file = world.home.file("daemon.env")
     let old = try String(contentsOfFile: file, encoding: .utf8)

@@ -43,7 +43,7 @@ public final class PrivateBus: Sendable {
         ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--nosyslog", "--print-address"],
         environment: variables, stdout: pipe.write, stderr: log)
     }
-    let address = readLine(pipe.read)
+    let address = pipe.readLine()
     guard address.hasPrefix("unix:") else {
       kill(pid, SIGKILL)
       Subprocess.wait(pid)
@@ -70,13 +70,6 @@ public final class PrivateBus: Sendable {
       kill(pid, SIGKILL)
       Subprocess.wait(pid)
     }
-  }
-
-  private static func readLine(_ descriptor: Int32) -> String {
-    var bytes: [UInt8] = []
-    var byte: UInt8 = 0
-    while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func configurationText(socket: String, serviceDirectories: [String]) -> String {

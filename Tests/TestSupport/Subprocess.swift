@@ -1,5 +1,6 @@
 import CLinux
 import Foundation
+import Glibc
 
 /// Programs run by tests, through posix_spawn: `Foundation.Process` hands its own blocked signals on to children,
 /// which then ignore SIGTERM.
@@ -118,6 +119,14 @@ public enum Subprocess {
       var ends: [Int32] = [-1, -1]
       guard clinux_pipe(&ends) == 0 else { throw POSIXFailure("pipe") }
       return Pipe(read: ends[0], write: ends[1])
+    }
+
+    /// The next line, without its end: all that is left where there is none.
+    public func readLine() -> String {
+      var bytes: [UInt8] = []
+      var byte: UInt8 = 0
+      while Glibc.read(read, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+      return String(decoding: bytes, as: UTF8.self)
     }
   }
 }

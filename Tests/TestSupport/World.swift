@@ -84,7 +84,7 @@ public final class World: Sendable {
       stdout: output.write)
     close(output.write)
     defer { close(output.read) }
-    let line = World.line(output.read)
+    let line = output.readLine()
     guard let start = line.range(of: "http://"), let address = line[start.upperBound...].split(separator: " ").first
     else {
       kill(emulator, SIGKILL)
@@ -99,14 +99,6 @@ public final class World: Sendable {
     bus.stop()
     kill(emulator, SIGKILL)
     Subprocess.wait(emulator)
-  }
-
-  /// One line of what a descriptor gives.
-  public static func line(_ descriptor: Int32) -> String {
-    var bytes: [UInt8] = []
-    var byte: UInt8 = 0
-    while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   // MARK: Programs
