@@ -61,8 +61,9 @@ extension SessionKeeper {
   func deleteUser(_ uid: String?) async throws(AuthFailure) {
     guard let user = machine.user else { throw missingUser }
     guard user.uid == uid else { throw AuthFailure(.userMismatch) }
-    let token = try await idToken()
-    try await toolkit.deleteUser(uid: user.uid, idToken: token.token, project: project)
+    try await withToken { token async throws(AuthFailure) in
+      try await toolkit.deleteUser(uid: user.uid, idToken: token, project: project)
+    }
   }
 
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser

@@ -144,6 +144,19 @@ struct AccountTests {
     #expect(nobody.last?["error"] as? String == Self.error + "NoCurrentUser")
   }
 
+  @Test(
+    "a deletion that is refused since account or tokens are gone ends the session, as every other call does",
+    arguments: ["TOKEN_EXPIRED", "USER_NOT_FOUND", "USER_DISABLED"])
+  func deleteRefused(_ code: String) async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    try await world.fault(["path": "accounts:delete", "error": code, "times": 1])
+    #expect(try await world.json("account", "delete", "--yes").last?["exit"] as? Int == 1)
+    let status = try await world.json("status").last
+    #expect(status?["state"] as? String == "unauthenticated", "\(status ?? [:])")
+    #expect(status?["health"] as? String == "attention-needed")
+  }
+
   @Test("deleting ends session and flows; too old a sign-in parks it until the user has signed in again")
   func delete() async throws {
     let world = try await World.start()
