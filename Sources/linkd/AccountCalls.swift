@@ -57,12 +57,15 @@ extension SessionKeeper {
     return ProjectContext(app: app, backend: key.backend)
   }
 
-  /// Deletes the account, if it's still `uid`'s. The session ends with the flow that asked.
-  func deleteUser(_ uid: String?) async throws(AuthFailure) {
+  /// Deletes the account, if it's still `uid`'s, and if that `isWanted` once there is a token: a refresh takes time. The
+  /// session ends with the flow that asked.
+  func deleteUser(_ uid: String?, if isWanted: () -> Bool) async throws(AuthFailure) {
     guard let user = machine.user else { throw missingUser }
     guard user.uid == uid else { throw AuthFailure(.userMismatch) }
-    let token = try await idToken()
-    try await toolkit.deleteUser(uid: user.uid, idToken: token.token, project: project())
+    try await withToken { token async throws(AuthFailure) in
+      guard isWanted() else { throw AuthFailure(.cancelled) }
+      try await toolkit.deleteUser(uid: user.uid, idToken: token, project: project())
+    }
   }
 
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser

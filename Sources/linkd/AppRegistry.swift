@@ -34,22 +34,33 @@ final class AppRegistry {
     let found = AppDirectory.load(directories)
     damaged = found.damaged
     for damage in damaged { services.log.warning("app file is damaged", ["file": damage.file]) }
-    let before = apps
-    apps = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    for (key, keeper) in keepers {
-      if let app = apps[key.app] {
-        keeper.app = variant(of: app, key.backend)
-        // Where the file led until now. An emulator that a caller named stays: the caller holds its path.
-        let wasHome = before[key.app]?.backend == key.backend
-        if key.backend != app.backend, wasHome || !isAllowed(key.backend, app), keeper.machine.session == nil {
-          drop(key)
-        }
-      } else {
-        drop(key)
-      }
-    }
+    let named = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    // Objects leave by the paths that they have had until now.
+    var moved: [SessionKeeper] = []
+    for keeper in keepers.values where leave(keeper, for: named[keeper.key.app]) { moved.append(keeper) }
+    apps = named
+    for (key, keeper) in keepers { if let app = apps[key.app] { keeper.app = variant(of: app, key.backend) } }
+    for keeper in moved { onAppear(keeper) }
     for app in apps.values { _ = makeKeeper(SessionKey(app: app.id, backend: app.backend)) }
     rebuildParser()
+  }
+
+  /// Takes off the bus what isn't there any more, or not in its place, now that `app` is what the file says. True for what has
+  /// another place: whether a backend is the app's own decides about the path.
+  private func leave(_ keeper: SessionKeeper, for app: App?) -> Bool {
+    let key = keeper.key
+    let (wasHome, isHome) = (apps[key.app]?.backend == key.backend, app?.backend == key.backend)
+    guard let app else {
+      drop(key)
+      return false
+    }
+    // An emulator that a caller named stays: the caller holds its path.
+    if !isHome, wasHome || !isAllowed(key.backend, app), keeper.machine.session == nil {
+      drop(key)
+      return false
+    }
+    if isHome != wasHome { onDisappear(keeper) }
+    return isHome != wasHome
   }
 
   /// The keeper of `key`, made where there is none yet; nil if there is no such app.

@@ -32,9 +32,9 @@ extension FlowCoordinator {
         }
       case .deleteUser:
         ask(flow) { keeper, _ async throws(AuthFailure) in
-          try await keeper.deleteUser(flow.protectedUID)
+          try await keeper.deleteUser(flow.protectedUID) { self.isExchanging(flow) }
           // Given up too late: the account is gone, which its session learns by asking.
-          if self.flow(flow.id)?.stage != .exchanging { _ = try? await keeper.reload() }
+          if !self.isExchanging(flow) { _ = try? await keeper.reload() }
         }
       case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
       }
@@ -81,6 +81,7 @@ extension FlowCoordinator {
     { () async throws(AuthFailure) in
       guard flow.purpose == .link, let token = try await self.keeper(flow.key)?.idToken().token else { return nil }
       // A refresh takes time.
+      guard self.isExchanging(flow) else { throw AuthFailure(.cancelled) }
       guard !self.isOthersNow(flow) else { throw AuthFailure(.userMismatch) }
       return token
     }
@@ -154,6 +155,9 @@ extension FlowCoordinator {
       self.feed(flow.id, event)
     }
   }
+
+  /// Whether the flow still wants what it asked for.
+  private func isExchanging(_ flow: Flow) -> Bool { self.flow(flow.id)?.stage == .exchanging }
 
   /// Whether somebody else has signed in since the flow began, if it concerns an account: what it was asked to do to one
   /// account, it must neither do to the other nor change who is signed in.

@@ -44,6 +44,36 @@ struct AppChangeTests {
     #expect(guest.status == 0, "\(guest.stderr)")
   }
 
+  @Test("an app whose file names another backend is there at once, with each backend's session in its place")
+  func otherBackend() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    let file = world.home.file("config/linkd/apps.d/demo.json")
+    let content = try String(contentsOfFile: file, encoding: .utf8)
+    let app = "/org/linkd/Auth1/app/demo"
+    func emulator(_ path: String) async throws -> String {
+      try await world.gdbus(path, "org.freedesktop.DBus.Properties.Get", "org.linkd.Auth1.App", "Emulator").stdout
+    }
+    func rewrite(_ content: String) async throws {
+      try content.write(toFile: file, atomically: true, encoding: .utf8)
+      #expect(try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.ReloadApps", "{}").status == 0)
+    }
+    try await rewrite(content.replacingOccurrences(of: world.emulatorAddress, with: "127.0.0.1:1"))
+    #expect(try await emulator(app).contains("'127.0.0.1:1'"))
+    let old = "{'emulator': <'\(world.emulatorAddress)'>}"
+    let named = try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.GetApp", "demo", old)
+    let path = try #require(named.stdout.split(separator: "'").first { $0.hasPrefix("/org") }.map(String.init))
+    #expect(path != app)
+    #expect(try await world.gdbus(path, "org.linkd.Auth1.Session.GetIdToken", "{}").status == 0)
+    try await rewrite(content)
+    #expect(try await emulator(app).contains(world.emulatorAddress))
+    #expect(try await world.email() == "ada@example.com")
+    #expect(try await emulator(path) == "")
+    #expect(try await world.linkctl("app", "remove", "demo").status == 0)
+    let gone = try await world.gdbus(app, "org.linkd.Auth1.SignIn.SignInAnonymously", "{}")
+    #expect(gone.stderr.contains("UnknownObject"), "\(gone.stdout)")
+  }
+
   @Test("a session made since the start is there again with the app's file, and the sequence never goes back")
   func signedIn() async throws {
     let world = try await World.start()

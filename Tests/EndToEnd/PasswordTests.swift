@@ -144,6 +144,56 @@ struct AccountTests {
     #expect(nobody.last?["error"] as? String == Self.error + "NoCurrentUser")
   }
 
+  @Test(
+    "a deletion that is refused since account or tokens are gone ends the session, as every other call does",
+    arguments: ["TOKEN_EXPIRED", "USER_NOT_FOUND", "USER_DISABLED"])
+  func deleteRefused(_ code: String) async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    try await world.fault(["path": "accounts:delete", "error": code, "times": 1])
+    #expect(try await world.json("account", "delete", "--yes").last?["exit"] as? Int == 1)
+    let status = try await world.json("status").last
+    #expect(status?["state"] as? String == "unauthenticated", "\(status ?? [:])")
+    #expect(status?["health"] as? String == "attention-needed")
+  }
+
+  @Test("a deletion, and a link, that are given up while a token is fetched for them aren't asked for any more")
+  func givenUpInTime() async throws {
+    let world = try await World.start()
+    for (address, path) in [
+      ("ada@example.com", "accounts:delete"), ("bob@example.com", "accounts:signInWithEmailLink"),
+    ] {
+      try await world.fault(["path": "accounts:signUp", "expires-in": 1])
+      var flow: String
+      if path == "accounts:delete" {
+        try await world.createUser(address, "correct horse")
+      } else {
+        #expect(try await world.linkctl("sign-out").status == 0)
+        #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
+      }
+      try await world.fault(["path": "v1/token", "hold-before-handling": true])
+      try await world.eventually("the token's end") {
+        try await world.linkctl("token", "--timeout", "1").status != 0
+      }
+      let refreshes = try await world.requests("v1/token")
+      if path == "accounts:delete" {
+        flow = try await world.linkctl("account", "delete", "--yes", "--no-wait").stdout
+      } else {
+        flow = try await world.sendLink(address, "--link")
+        #expect(try await world.linkctl("open", "--no-wait", try await world.mail(address)).status == 0)
+      }
+      flow = flow.trimmingCharacters(in: .whitespacesAndNewlines)
+      #expect(refreshes == 1)
+      #expect(try await world.linkctl("cancel", flow).status == 0)
+      try await world.clearFaults()
+      #expect(try await world.linkctl("token", "--force-refresh").status == 0)
+      #expect(try await world.requests(path) == 0)
+      try await world.run([
+        "curl", "-X", "DELETE", "http://\(world.emulatorAddress)/emulator/v1/projects/\(World.project)/requests",
+      ])
+    }
+  }
+
   @Test("deleting ends session and flows; too old a sign-in parks it until the user has signed in again")
   func delete() async throws {
     let world = try await World.start()
