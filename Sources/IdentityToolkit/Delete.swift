@@ -17,7 +17,8 @@ extension IdentityToolkit {
   public func deleteUser(uid: String, idToken: Secret<String>, project: ProjectContext) async throws(AuthFailure) {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:delete",
-      Request(idToken: idToken.reveal(), localId: uid, tenantId: project.tenantID), project)
+      Request(idToken: idToken.reveal(), localId: uid, tenantId: project.tenantID), project,
+      once: true)
     // A captive portal may answer with JSON too: nobody is told that an account is gone on such a word.
     guard answer.kind.filled != nil else { throw AuthFailure(.serviceUnavailable, serverCode: "NO_KIND") }
   }

@@ -8,6 +8,9 @@ struct HTTPRequest: Sendable {
   var headers: [(name: String, value: String)] = []
   /// Production is asked by HTTPS alone, an emulator by plain HTTP alone.
   var backend = Backend.production
+  /// Whether a second time isn't the same as one: it then has a connection of its own, for libcurl sends a request again by
+  /// itself when a kept one turns out to be dead, though the server may have seen it.
+  var isOnce = false
 }
 
 /// An answer that came whole.

@@ -17,17 +17,20 @@ public final class IdentityToolkit {
 
   /// POSTs `body` and reads the answer (identity-toolkit 1.8: the order of checks).
   ///
+  /// - Parameter isOnce: for what mustn't reach the server twice: codes that count once, mails, new and deleted accounts.
   /// - Throws: what the server said by its table row; `networkUnavailable`; `serviceUnavailable` for whatever isn't this
   ///   protocol: 5xx, HTML, cut or other JSON, redirects.
   func call<Answer: Decodable>(
-    _ host: ProjectContext.Host, _ path: String, _ body: some Encodable, _ project: ProjectContext
+    _ host: ProjectContext.Host, _ path: String, _ body: some Encodable, _ project: ProjectContext,
+    once isOnce: Bool = false
   ) async throws(AuthFailure) -> Answer {
     let encoded: [UInt8]
     do { encoded = Array(try JSONEncoder().encode(body)) } catch {
       throw AuthFailure(.internal, serverCode: "ENCODING")
     }
     let request = HTTPRequest(
-      url: project.url(host, path), body: encoded, headers: project.headers, backend: project.backend)
+      url: project.url(host, path), body: encoded, headers: project.headers, backend: project.backend,
+      isOnce: isOnce)
     let response: HTTPResponse
     do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
     if let date = response.date { onServerDate(project.backend, date, WallClock.now) }

@@ -52,6 +52,7 @@ extension IdentityToolkit {
   }
 
   private func reset(_ request: Request, _ project: ProjectContext) async throws(AuthFailure) -> Answer {
-    try await call(.identityToolkit, "v1/accounts:resetPassword", request, project)
+    try await call(
+      .identityToolkit, "v1/accounts:resetPassword", request, project, once: request.newPassword != nil)
   }
 }

@@ -56,6 +56,6 @@ extension IdentityToolkit {
 
   private func send(_ request: Request, _ project: ProjectContext) async throws(AuthFailure) {
     // A captive portal may answer with JSON too: the address comes back from the real one.
-    let _: Answer = try await call(.identityToolkit, "v1/accounts:sendOobCode", request, project)
+    let _: Answer = try await call(.identityToolkit, "v1/accounts:sendOobCode", request, project, once: true)
   }
 }

@@ -28,7 +28,8 @@ extension IdentityToolkit {
     let body: SignInBody = try await call(
       .identityToolkit, "v1/accounts:signInWithEmailLink",
       Request(
-        email: email, oobCode: oobCode.reveal(), idToken: idToken?.reveal(), tenantId: project.tenantID), project)
+        email: email, oobCode: oobCode.reveal(), idToken: idToken?.reveal(), tenantId: project.tenantID), project,
+      once: true)
     return try body.answer()
   }
 }

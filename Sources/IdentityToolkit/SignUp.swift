@@ -34,7 +34,7 @@ extension IdentityToolkit {
   }
 
   private func signUp(_ request: Request, _ project: ProjectContext) async throws(AuthFailure) -> SignInAnswer {
-    let body: SignInBody = try await call(.identityToolkit, "v1/accounts:signUp", request, project)
+    let body: SignInBody = try await call(.identityToolkit, "v1/accounts:signUp", request, project, once: true)
     return try body.answer()
   }
 }

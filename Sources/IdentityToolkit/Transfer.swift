@@ -33,6 +33,7 @@ final class Transfer {
     set(CURLOPT_PROTOCOLS_STR, request.backend.emulator == nil ? "https" : "http")
     if request.backend.emulator?.isLoopback == true { set(CURLOPT_PROXY, "") }
     if let file = getenv("SSL_CERT_FILE"), file.pointee != 0 { set(CURLOPT_CAINFO, String(cString: file)) }
+    if request.isOnce { set(CURLOPT_FRESH_CONNECT, 1) }
     set(CURLOPT_URL, request.url)
     _ = ccurl_set_headers(&self.functions, handle, headers)
     if let body = request.body {

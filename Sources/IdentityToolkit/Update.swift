@@ -26,7 +26,8 @@ extension IdentityToolkit {
   /// - Throws: `invalidActionCode`, `expiredActionCode`, `userDisabled`, `emailAlreadyInUse`, …
   public func applyActionCode(_ code: Secret<String>, project: ProjectContext) async throws(AuthFailure) {
     let answer: Answer = try await call(
-      .identityToolkit, "v1/accounts:update", Request(oobCode: code.reveal(), tenantId: project.tenantID), project)
+      .identityToolkit, "v1/accounts:update", Request(oobCode: code.reveal(), tenantId: project.tenantID), project,
+      once: true)
     // A captive portal may answer with JSON too: the account comes back from the real one.
     guard answer.localId.filled != nil || answer.email.filled != nil else {
       throw AuthFailure(.serviceUnavailable, serverCode: "NO_ACCOUNT")

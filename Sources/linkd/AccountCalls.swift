@@ -40,19 +40,24 @@ extension SessionKeeper {
 
   /// The ways in which an address signs in.
   func fetchSignInMethods(_ email: String, locale: String?) async throws(AuthFailure) -> [String] {
-    try await toolkit.fetchSignInMethods(email: email, project: project(locale: locale, tenant: app.tenantID))
+    try await toolkit.fetchSignInMethods(email: email, project: projectOfApp(locale: locale))
   }
 
   /// Has a link mailed that leads to a new password.
   func sendPasswordReset(to email: String, continueURL: String?, locale: String?) async throws(AuthFailure) {
     try await toolkit.sendPasswordReset(
-      to: email, continueURL: continueURL, project: project(locale: locale, tenant: app.tenantID))
+      to: email, continueURL: continueURL, project: projectOfApp(locale: locale))
   }
 
-  /// The context of one call: the language of its mail, and the tenant of its link or account.
-  func project(locale: String? = nil, tenant: String? = nil) -> ProjectContext {
+  /// The context of a call about who is signed in: the language of its mail, and the account's tenant.
+  func project(locale: String? = nil) -> ProjectContext { project(locale, machine.user?.tenantID) }
+
+  /// The context of a call about somebody else: the tenant of a link, or the app's own.
+  func projectOfApp(locale: String? = nil, tenant: String? = nil) -> ProjectContext { project(locale, tenant) }
+
+  private func project(_ locale: String?, _ tenant: String?) -> ProjectContext {
     var app = app
-    app.tenantID = tenant ?? machine.user?.tenantID ?? app.tenantID
+    app.tenantID = tenant ?? app.tenantID
     app.languageCode = locale ?? app.languageCode
     return ProjectContext(app: app, backend: key.backend)
   }

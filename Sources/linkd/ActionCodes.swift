@@ -37,7 +37,7 @@ struct ActionCodes {
 
   /// What the code does. It isn't spent.
   func check(_ link: ActionLink) async throws(AuthFailure) -> ActionCodeInfo {
-    try await keeper.toolkit.checkActionCode(link.oobCode, project: keeper.project(tenant: link.tenantID))
+    try await keeper.toolkit.checkActionCode(link.oobCode, project: keeper.projectOfApp(tenant: link.tenantID))
   }
 
   /// Applies a code that verifies, changes or recovers an address, or removes a second factor. Calling is confirming.
