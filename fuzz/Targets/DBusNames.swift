@@ -20,8 +20,11 @@ enum DBusNames {
     let isName = dbus_validate_bus_name(text, nil) != 0
     let isOurs = Validation.isBusName(text)
     try require(isOurs == isName || text.hasPrefix(":") && !isOurs, "libdbus says otherwise: bus name")
+    // libdbus counts arrays anew behind a dictionary's key; the specification allows 32 in all, and so do we.
+    let isTooDeep = text.utf8.count { $0 == UInt8(ascii: "a") } > Signature.maximumDepth
     for rule in rules {
-      try require(rule.ours == (rule.theirs != 0), "libdbus says otherwise: \(rule.name)")
+      let mayBeStricter = isTooDeep && !rule.ours && ["signature", "single type"].contains(rule.name)
+      try require(mayBeStricter || rule.ours == (rule.theirs != 0), "libdbus says otherwise: \(rule.name)")
     }
     if text.utf8.count <= Validation.maximumNameLength - 2 {
       let isStart = dbus_validate_bus_name(text + ".a", nil) != 0 && !text.hasPrefix(":")
