@@ -28,8 +28,11 @@ def say(text):
 
 
 def row(what, base, ours, unit, goal=None):
-    """A line of the table. `goal` is a greatest ratio, or a text about the figure itself; without a base there is no ratio."""
+    """A line of the table. `goal` is a greatest ratio, an int that the figure must reach, or a text about the figure itself;
+    without a base there is no ratio."""
     ratio = ours / base if base else None
+    if isinstance(goal, int):
+        goal = f"≥ {goal:,}" + ("" if ours >= goal else "  missed")
     if isinstance(goal, float):
         goal = f"≤ {goal:g}" + ("" if ratio <= goal else "  missed")
     rows.append((what, f"{base:,.2f} {unit}" if base else "-", f"{ours:,.2f} {unit}" if unit else f"{ours:,.0f}",

@@ -12,6 +12,9 @@ extension Texts {
     "cause.key-permissions":
       "Others may read the key of the stored sessions, so it isn't used. Make it yours alone with 'chmod 600', then try "
       + "again.",
+    "cause.no-address":
+      "The account has no email address that a mail could go to. Add one to it first, with a mailed link or a password.",
+    "cause.other-code": "The link's code is for something else. Open the link itself to see what it does.",
     "cause.app-file-damaged":
       "The link is for an app whose file is damaged. Correct the file, then open the link again.",
   ]

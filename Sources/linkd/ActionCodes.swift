@@ -58,7 +58,7 @@ struct ActionCodes {
   func resetPassword(_ link: ActionLink, to password: Secret<String>, for caller: Caller) async throws(AuthFailure) {
     guard !password.reveal().isEmpty else { throw AuthFailure(.weakPassword) }
     // A verification would be spent by being taken in.
-    guard link.kind == .passwordReset else { throw AuthFailure(.operationNotAllowed) }
+    guard link.kind == .passwordReset else { throw .otherCode }
     let id = try await begin(link, for: caller)
     switch tree.coordinator.flow(id)?.stage {
     case .waitingForPassword: try tree.coordinator.handle(.passwordProvided(password), id)
@@ -71,7 +71,7 @@ struct ActionCodes {
 
   /// The code's flow, once it's known what the code does.
   private func begin(_ link: ActionLink, for caller: Caller) async throws(AuthFailure) -> FlowID {
-    guard link.kind != .emailSignIn else { throw AuthFailure(.operationNotAllowed) }
+    guard link.kind != .emailSignIn else { throw .otherCode }
     let id = try tree.inbox.take(link, key: keeper.key, caller: caller)
     _ = await tree.coordinator.settled(id)
     return id
@@ -82,6 +82,11 @@ struct ActionCodes {
     guard let flow = await tree.coordinator.settled(id) else { throw AuthFailure(.noSuchFlow) }
     if flow.stage == .succeeded { return }
     if flow.stage == .cancelled { throw AuthFailure(.cancelled) }
-    throw AuthFailure(flow.error ?? .operationNotAllowed, detail: flow.errorDetail)
+    throw flow.error.map { AuthFailure($0, detail: flow.errorDetail) } ?? .otherCode
   }
+}
+
+extension AuthFailure {
+  /// The code does something else than it was brought for.
+  fileprivate static let otherCode = AuthFailure(.operationNotAllowed, cause: "cause.other-code")
 }

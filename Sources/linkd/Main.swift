@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Texts
 
 /// The daemon. Normally started by D-Bus or systemd, without arguments.
 @main
@@ -25,8 +26,9 @@ struct Linkd {
     case nil: exit(run())
     case "--help", "-h": print(usage, terminator: "")
     case "--version": print("linkd \(Release.version)")
-    default:
-      usage.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
+    case let other?:
+      let text = "linkd: There is no option '\(Texts.printable(other))'. 'linkd --help' lists them.\n"
+      text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
       exit(64)
     }
   }

@@ -194,6 +194,16 @@ struct AccountTests {
     }
   }
 
+  @Test("who has no address is told so, not that mails are switched off")
+  func noAddress() async throws {
+    let world = try await World.start()
+    #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
+    for command in [["account", "verify-email"], ["reauthenticate"]] {
+      let result = try await world.run(["\(World.programs)/linkctl"] + command)
+      #expect(result.status == 1 && result.stderr.contains("has no email address"), "\(result.stderr)")
+    }
+  }
+
   @Test("deleting ends session and flows; too old a sign-in parks it until the user has signed in again")
   func delete() async throws {
     let world = try await World.start()

@@ -44,7 +44,7 @@ struct AccountInterface {
     let continueURL = try options.string("continue-url")
     return try await tree.answer(options, keeper) { () async throws(AuthFailure) in
       guard let user = keeper.machine.user else { throw keeper.missingUser }
-      guard let email = user.email else { throw AuthFailure(.operationNotAllowed) }
+      guard let email = user.email else { throw .noAddress }
       let url = try MailedLinks.plain(continueURL)
       // What is refused here is no mail.
       try tree.coordinator.countMail(to: email)
@@ -67,9 +67,14 @@ struct AccountInterface {
     let flow = try FlowStart(keeper: keeper, tree: tree).row(
       call, options, method: .emailLink, purpose: .reauthenticate, lifetime: EmailLinkFlow.lifetime)
     try tree.answer(options, keeper) { () throws(AuthFailure) in
-      guard let email = keeper.machine.user?.email else { throw AuthFailure(.operationNotAllowed) }
+      guard let email = keeper.machine.user?.email else { throw .noAddress }
       try EmailLinks(keeper: keeper, tree: tree).send(flow, to: email)
     }
     return [.objectPath(Paths.flow(flow.id))]
   }
+}
+
+extension AuthFailure {
+  /// A mail has nowhere to go.
+  fileprivate static let noAddress = AuthFailure(.operationNotAllowed, cause: "cause.no-address")
 }
