@@ -14,17 +14,25 @@ TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-in
   python3 python3-dbus python3-gi gjs procps binutils util-linux
 
 .DEFAULT_GOAL := help
-.PHONY: help deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean
+.PHONY: help deps build-deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-deps: ## install the Debian packages that are missing
-	@missing=""; for package in $(BUILD_PACKAGES) $(TEST_PACKAGES); do \
+# What of $(1) is missing is installed.
+define install
+	@missing=""; for package in $(1); do \
 	  dpkg-query -W -f='$${Status}' $$package 2>/dev/null | grep -q 'install ok installed' || missing="$$missing $$package"; \
 	done; \
 	if [ -n "$$missing" ]; then echo "installing:$$missing"; $(SUDO) apt-get update -qq; \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; fi
+endef
+
+deps: build-deps ## install the Debian packages that are missing
+	$(call install,$(TEST_PACKAGES))
+
+build-deps: ## those of them that building needs
+	$(call install,$(BUILD_PACKAGES))
 
 # Linked with the Swift runtime inside and stripped: nothing of the toolchain is needed where they run. How the rest keeps
 # their starts short is told in docs/design/0004-speed.md.
@@ -35,7 +43,7 @@ RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
 
 # In the folder that the linker looks into first: so the C++ runtime is linked in instead of loaded.
-static-runtime: deps
+static-runtime: build-deps
 	@folder=$$($(SWIFT) build -c release --show-bin-path) && mkdir -p "$$folder" && \
 	  ln -sf "$$(gcc -print-file-name=libstdc++.a)" "$$folder/libstdc++.a" && \
 	  ln -sf "$$(gcc -print-file-name=libgcc_eh.a)" "$$folder/libgcc_s.a"
@@ -45,7 +53,7 @@ build: static-runtime ## linkd, linkctl and auth-emulator in .build/release
 	$(SWIFT) $(RELEASE) --product linkctl
 	$(SWIFT) $(RELEASE) --product auth-emulator
 
-demo: build ## the main job on real parts: a mailed link becomes a session
+demo: deps build ## the main job on real parts: a mailed link becomes a session
 	scripts/demo $(BUILD)
 
 test: deps ## every test
@@ -57,7 +65,7 @@ fuzz: deps ## an hour of fuzzing; FUZZ_SECONDS for each target
 sanitize: deps ## the tests with the address and the thread sanitizer
 	scripts/sanitize
 
-bench: build ## ratios to the floors of the bus, the loader and the disk
+bench: deps build ## ratios to the floors of the bus, the loader and the disk
 	scripts/bench $(BUILD)
 
 format: ## rewrite the sources in the one style
