@@ -9,10 +9,10 @@ import Testing
 struct ConnectionTests {
   @Test("a client that goes closes its connections") @LoopActor
   func deinitialisation() async throws {
-    let server = try ScriptedServer(.json(200, TransportTests.whole))
+    let server = try ScriptedServer(.json(200, Self.tokens))
     let project = try server.project()
     var toolkit: IdentityToolkit? = IdentityToolkit(http: HTTPClient())
-    for _ in 0..<2 { _ = try await toolkit?.signUpAnonymously(project: project) }
+    for _ in 0..<2 { _ = try await toolkit?.refresh(refreshToken: Secret("RT"), project: project) }
     toolkit = nil
     var departures = server.departures.makeAsyncIterator()
     #expect(await departures.next() == 1)
