@@ -23,9 +23,9 @@ enum Input {
     Failure(name: nil, message: "The text on standard input \(why).", exitCode: 65)
   }
 
-  /// A line typed at the terminal; nil at the end of input. An interrupt ends the program as it ends one that doesn't ask, once
-  /// `restore` has put the terminal in order.
-  static func typedLine(restore: () -> Void) -> [UInt8]? {
+  /// A line typed at the terminal; nil at the end of input, or if `hide` can't. An interrupt ends the program as it ends one
+  /// that doesn't ask, once `restore` has put the terminal in order: none comes between the two unseen.
+  static func typedLine(hide: () -> Bool, restore: () -> Void) -> [UInt8]? {
     var blocked = sigset_t()
     sigemptyset(&blocked)
     for signal in interrupts { sigaddset(&blocked, signal) }
@@ -36,6 +36,8 @@ enum Input {
       for (signal, var handler) in zip(interrupts, handlers) { sigaction(signal, &handler, nil) }
       pthread_sigmask(SIG_SETMASK, &before, nil)
     }
+    guard hide() else { return nil }
+    defer { restore() }
     return bytes(waitingBy: {
       // They come through here alone, where none is missed (pselect(2)). Under an event loop they are blocked otherwise.
       var open = before
@@ -44,6 +46,7 @@ enum Input {
       input.__fds_bits.0 = 1 << STDIN_FILENO
       guard pselect(STDIN_FILENO + 1, &input, nil, nil, nil, &open) < 0, errno == EINTR else { return true }
       restore()
+      Prompt.show("\n")
       exit(130)
     })
   }

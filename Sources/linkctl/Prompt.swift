@@ -10,7 +10,7 @@ enum Prompt {
   /// The line typed, trimmed; nil at the end of input.
   static func line(_ question: String) -> String? {
     show(question)
-    guard let bytes = Input.typedLine(restore: { show("\n") }) else { return nil }
+    guard let bytes = Input.typedLine(hide: { true }, restore: {}) else { return nil }
     let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     return words.joined(separator: " ")
   }
@@ -19,26 +19,26 @@ enum Prompt {
   static func secret(_ question: String) -> Secret<String>? {
     while true {
       show(question)
-      guard let bytes = silently({ restore in Input.typedLine(restore: restore) }) else { return nil }
+      let bytes = hiddenLine()
+      show("\n")
+      guard let bytes else { return nil }
       if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) { return Secret(text) }
       show("That isn't valid UTF-8.\n")
     }
   }
 
-  /// Runs `body` while the terminal doesn't show what is typed; `body` calls what it gets before it ends the program.
-  private static func silently(_ body: (_ restore: () -> Void) -> [UInt8]?) -> [UInt8]? {
+  /// A line while the terminal doesn't show what is typed.
+  private static func hiddenLine() -> [UInt8]? {
     var before = termios()
-    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
-    var silent = before
-    silent.c_lflag &= ~tcflag_t(ECHO)
-    // What was typed ahead is dropped: it wasn't meant for here.
-    guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { return nil }
-    let restore = {
-      tcsetattr(STDIN_FILENO, TCSANOW, &before)
-      show("\n")
-    }
-    defer { restore() }
-    return body(restore)
+    return Input.typedLine(
+      hide: {
+        guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }
+        var silent = before
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        // What was typed ahead is dropped: it wasn't meant for here.
+        return tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0
+      },
+      restore: { tcsetattr(STDIN_FILENO, TCSANOW, &before) })
   }
 
   /// A password: from standard input with `--password-stdin`, else from the terminal; a new one is asked for twice.
@@ -70,7 +70,7 @@ enum Prompt {
   /// Whether the person agrees. Only a word that begins with `y` counts.
   static func agrees(_ question: String) -> Bool { line(question)?.lowercased().hasPrefix("y") ?? false }
 
-  private static func show(_ text: String) {
+  static func show(_ text: String) {
     text.withCString { _ = write(STDERR_FILENO, $0, strlen($0)) }
   }
 }

@@ -10,7 +10,7 @@ enum JSONTexts {
     if let value { try writtenAndRead(value) }
     let emulators = try? EmulatorJSON.parse(input)
     // Its decoder is slow with nesting: that is why there's a reader of our own.
-    if value != nil, input.count(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }) <= 64 {
+    if value != nil, input.count(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }) <= 32 {
       // FoundationEssentials takes more: UTF-16, a comma at the end, more nesting, whole numbers beyond a double's bits.
       let theirs = try? JSONDecoder().decode(JSONValue.self, from: Data(input))
       try require(theirs != nil && emulators != nil, "other readers read it too")
