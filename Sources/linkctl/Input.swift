@@ -64,6 +64,7 @@ enum Input {
 
   private static func isIgnored(_ action: sigaction) -> Bool {
     guard let handler = action.__sigaction_handler.sa_handler else { return false }
+    // SIG_IGN, which is a number in a pointer's place and no function.
     return unsafeBitCast(handler, to: Int.self) == 1
   }
 

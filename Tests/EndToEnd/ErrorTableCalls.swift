@@ -8,13 +8,6 @@ enum ServerCall: String, Sendable, CaseIterable {
   case createUser, signInWithPassword, sendPasswordReset, sendEmailVerification, checkActionCode, resetPassword
   case applyActionCode, updateProfile, deleteUser
 
-  /// The calls that the programs under test make. Those for passwords came together.
-  static let built: [ServerCall] = {
-    let help = try? Subprocess.runBlocking(["\(World.programs)/linkctl", "--help"], environment: [:]).stdout
-    let first: [ServerCall] = [.sendSignInLink, .signInWithEmailLink, .signUpAnonymously, .refresh]
-    return help?.contains("\n  create-user ") == false ? first : allCases
-  }()
-
   /// Part of the path of its requests.
   var path: String {
     switch self {

@@ -117,8 +117,7 @@ struct LoginViewModelTests {
   }
 
   @Test(
-    "with linkd: register, a wrong password, the right one",
-    .enabled(if: World.publishes("CreateUser", of: "org.linkd.Auth1.SignIn")))
+    "with linkd: register, a wrong password, the right one")
   func linkdPasswords() async throws {
     let world = try await World.start()
     let model = try await model(world)

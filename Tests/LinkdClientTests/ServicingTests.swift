@@ -133,16 +133,14 @@ struct ServicingTests {
   }
 
   @Test(
-    "linkd registers, signs in, refuses and deletes",
-    .enabled(if: World.publishes("CreateUser", of: "org.linkd.Auth1.SignIn")))
+    "linkd registers, signs in, refuses and deletes")
   func linkdPasswords() async throws {
     let world = try await World.start()
     try await passwords(try await connect(world))
   }
 
   @Test(
-    "with linkd, a password confirms the deletion after a sign-in too long ago; a wrong one doesn't",
-    .enabled(if: World.publishes("DeleteUser", of: "org.linkd.Auth1.Account")))
+    "with linkd, a password confirms the deletion after a sign-in too long ago; a wrong one doesn't")
   func linkdDeletion() async throws {
     let world = try await World.start()
     let app = try await connect(world)
@@ -160,8 +158,7 @@ struct ServicingTests {
   }
 
   @Test(
-    "with linkd: methods of an address, reset and verification mails, profile",
-    .enabled(if: World.publishes("UpdateProfile", of: "org.linkd.Auth1.Account")))
+    "with linkd: methods of an address, reset and verification mails, profile")
   func linkdAccount() async throws {
     let world = try await World.start()
     let app = try await connect(world)

@@ -40,12 +40,6 @@ public final class World: Sendable {
       .path
   }
 
-  /// Whether an interface, as `desktop/dbus` publishes it, has a method.
-  public static func publishes(_ method: String, of interface: String) -> Bool {
-    let file = "\(root)/desktop/dbus/\(interface).xml"
-    return (try? String(contentsOfFile: file, encoding: .utf8))?.contains("<method name=\"\(method)\">") == true
-  }
-
   /// - Parameters:
   ///   - apps: names of the apps to add; each gets `<scheme>.<name>`, the first one `scheme` itself.
   ///   - daemon: environment of the daemon, besides the session's.
