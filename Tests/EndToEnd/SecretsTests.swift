@@ -67,6 +67,38 @@ struct SecretsTests {
     }
   }
 
+  @Test("no password and no reset code in the debug log, in any broadcast, in what is shown, or in the stored files")
+  func passwords() async throws {
+    let world = try await World.start()
+    let monitor = try await BusMonitor(world)
+    let secrets = ["planted-first-1", "planted-wrong-2", "planted-reset-3"]
+    var shown = ""
+    func run(_ arguments: String..., stdin: String = "") async throws {
+      let result = try await world.run(["\(World.programs)/linkctl", "--json"] + arguments, stdin: stdin)
+      shown += result.stdout + result.stderr
+    }
+    try await run("create-user", "planted.user@example.com", "--password-stdin", stdin: secrets[0])
+    try await run("sign-out")
+    try await run("sign-in", "password", "planted.user@example.com", "--password-stdin", stdin: secrets[1])
+    try await run("account", "reset-password", "planted.user@example.com")
+    let link = try await world.mail("planted.user@example.com")
+    try await run("open", link)
+    let rows = try await world.json("flows")
+    let flow = try #require(rows.first { $0["purpose"] as? String == "action-code" }?["flow"] as? String)
+    try await run("password", flow, "--password-stdin", stdin: secrets[2])
+    try await run("sign-in", "password", "planted.user@example.com", "--password-stdin", stdin: secrets[2])
+    #expect(try await world.email() == "planted.user@example.com")
+    try await world.eventually("the signals") { monitor.count("StateChanged", "\"authenticated\"") >= 1 }
+    let folder = world.home.file("state/linkd")
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
+      try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(name)"))
+    }
+    for secret in secrets + [world.code(link)] {
+      #expect(!world.log.contains(secret) && !monitor.output.contains(secret) && !shown.contains(secret))
+      #expect(files.allSatisfy { $0.range(of: Data(secret.utf8)) == nil })
+    }
+  }
+
   @Test("what linkd starts gets nothing secret in its arguments or its environment")
   func startedPrograms() async throws {
     let world = try await World.start()
