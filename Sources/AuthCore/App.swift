@@ -143,34 +143,3 @@ public struct AppOptions: Sendable, Hashable {
   /// All at their defaults.
   public init() {}
 }
-
-/// One way to sign in, with the button that offers it.
-public struct Provider: Sendable, Hashable {
-  /// What stands behind a button.
-  public enum Kind: String, Sendable, Hashable {
-    case emailLink = "email-link"
-    case password, phone, anonymous, oauth, oidc, saml
-  }
-
-  /// `emailLink`, `password`, `phone`, `anonymous`, or a provider id: `google.com`, `oidc.line`.
-  public var id: String
-  /// What stands behind the button.
-  public var kind: Kind
-  /// What people call it.
-  public var displayName: String
-  /// Text of the button.
-  public var label: String?
-  /// Icon name.
-  public var icon: String?
-  /// `#rrggbb`.
-  public var backgroundColor: String?
-  /// `#rrggbb`.
-  public var foregroundColor: String?
-
-  /// A provider without decoration.
-  public init(id: String, kind: Kind, displayName: String) {
-    self.id = id
-    self.kind = kind
-    self.displayName = displayName
-  }
-}
