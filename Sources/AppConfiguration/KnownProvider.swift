@@ -35,6 +35,40 @@ struct KnownProvider {
     (self.background, self.foreground) = (background, foreground)
   }
 
+  /// What FirebaseUI asks of a provider by Firebase's page (firebaseui-behaviour 7); X, by OAuth 1.0a there, knows no
+  /// scopes.
+  static func handlerScopes(_ id: String) -> [String] {
+    switch id {
+    case "google.com":
+      ["https://www.googleapis.com/auth/userinfo.email", "https://www.googleapis.com/auth/userinfo.profile"]
+    case "apple.com": ["name", "email"]
+    case "facebook.com": ["email", "public_profile"]
+    case "github.com": ["user"]
+    case "microsoft.com", "yahoo.com": ["user.readwrite"]
+    default: []
+    }
+  }
+
+  /// FirebaseUI's presets.
+  static func customParameters(_ id: String) -> [String: String] {
+    id == "microsoft.com" || id == "yahoo.com" ? ["prompt": "consent"] : [:]
+  }
+
+  /// Where an own client is spoken to, for providers that everybody knows; nil for the others and for those that Firebase's
+  /// page alone can speak to (Apple answers native apps by POST, Facebook and X want a secret).
+  static func clientKind(_ id: String) -> ProviderClient.Kind? {
+    switch id {
+    case "google.com": .openID(issuer: "https://accounts.google.com")
+    case "microsoft.com": .openID(issuer: "https://login.microsoftonline.com/common/v2.0")
+    case "yahoo.com": .openID(issuer: "https://api.login.yahoo.com")
+    case "github.com":
+      .oauth2(
+        authorizationEndpoint: "https://github.com/login/oauth/authorize",
+        tokenEndpoint: "https://github.com/login/oauth/access_token")
+    default: nil
+    }
+  }
+
   /// What stands behind a provider id; nil for one that Firebase can't have.
   static func kind(of id: String) -> Provider.Kind? {
     if let known = find(id) { return known.kind }

@@ -100,6 +100,7 @@ public struct App: Sendable, Hashable {
   public var callbackSchemes: [String] {
     var all = schemes
     if let reversed = reversedClientID { all.append(reversed) }
+    all += providers.compactMap(\.reversedClientID)
     if !appID.isEmpty { all.append(Self.encodedAppID(appID)) }
     var seen = Set<String>()
     return all.filter { seen.insert($0).inserted }
@@ -107,10 +108,15 @@ public struct App: Sendable, Hashable {
 
   /// `com.googleusercontent.apps.123` for the client id `123.apps.googleusercontent.com`, lower case.
   public var reversedClientID: String? {
-    clientID.map { $0.lowercased().split(separator: ".").reversed().joined(separator: ".") }
+    clientID.map(Self.reversed)
   }
 
-  private static func encodedAppID(_ appID: String) -> String {
+  static func reversed(_ clientID: String) -> String {
+    clientID.lowercased().split(separator: ".").reversed().joined(separator: ".")
+  }
+
+  /// `app-1-123-web-abc` for the app id `1:123:web:abc`.
+  public static func encodedAppID(_ appID: String) -> String {
     "app-" + String(appID.lowercased().map { $0 == ":" ? "-" : $0 })
   }
 }

@@ -28,8 +28,8 @@ public struct ProviderMetadata: Sendable, Hashable {
 public struct PendingAuthorization: Sendable, Hashable {
   /// What the browser is to open.
   public var url: Secret<String>
-  /// Where it comes back: the URI without query.
-  public var returnURI: String
+  /// Where it may come back: URIs without query.
+  public var returnURIs: [String]
   /// Raw session id of Firebase's page; nil for an own client.
   public var sessionID: Secret<String>?
   /// The own client's side; nil for Firebase's page.
@@ -61,19 +61,36 @@ public struct PendingAuthorization: Sendable, Hashable {
     }
   }
 
-  /// A request that goes to `url` and comes back to `returnURI`.
-  public init(url: Secret<String>, returnURI: String, sessionID: Secret<String>? = nil, client: Client? = nil) {
+  /// A request that goes to `url` and comes back to one of `returnURIs`.
+  public init(url: Secret<String>, returnURIs: [String], sessionID: Secret<String>? = nil, client: Client? = nil) {
     self.url = url
-    self.returnURI = returnURI
+    self.returnURIs = returnURIs
     self.sessionID = sessionID
     self.client = client
   }
 
   /// The port that a listener must hold; nil for a return by scheme.
   public var loopbackPort: UInt16? {
-    guard returnURI.hasPrefix("http://") else { return nil }
-    let authority = returnURI.dropFirst(7).prefix { $0 != "/" }
-    guard let colon = authority.lastIndex(of: ":") else { return 80 }
-    return UInt16(authority[authority.index(after: colon)...])
+    for uri in returnURIs where uri.hasPrefix("http://") {
+      let authority = uri.dropFirst(7).prefix { $0 != "/" }
+      guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else { return 80 }
+      return UInt16(authority[authority.index(after: colon)...])
+    }
+    return nil
   }
+}
+
+/// What a caller wants of an authorization request besides the app's configuration.
+public struct AuthorizationOptions: Sendable, Hashable {
+  /// Instead of the configured ones.
+  public var scopes: [String]?
+  /// Besides the configured ones.
+  public var customParameters: [String: String] = [:]
+  /// `login_hint`: an address.
+  public var loginHint: String?
+  /// How the browser is to come back.
+  public var redirect = ProviderClient.Redirect.auto
+
+  /// Nothing but the configuration.
+  public init() {}
 }

@@ -140,8 +140,10 @@ public struct Flow: Sendable, Hashable {
   public var protectedUID: String?
   /// The guest who was signed in at the start.
   public var anonymousUID: String?
-  /// Provider to link after the sign-in.
+  /// Provider to link after the sign-in, or to unlink.
   public var linkProvider: String?
+  /// The account that the exchange adds the method to; nil for a plain sign-in.
+  public var linkUID: String?
   /// Whether the link counts on this machine alone.
   public var forceSameDevice: Bool
   /// The caller's own continue URL, without what linkd adds.
@@ -177,6 +179,17 @@ public struct Flow: Sendable, Hashable {
   /// Name of the account to be made.
   public var displayName: String?
 
+  /// What the authorization request is to be like.
+  public var authorizationOptions: AuthorizationOptions?
+  /// The authorization request that the browser has, or had.
+  public var authorization: PendingAuthorization?
+  /// The provider's credential in hand, or kept for linking while the flow stands in `conflict`.
+  public var credential: OAuthCredential?
+  /// Which accounts collide; it stays once the conflict is solved.
+  public var conflict: ConflictKind?
+  /// The account that a guest's sign-in found; its tokens are in `answer`, held aside.
+  public var existingUID: String?
+
   /// Why the last step failed; at `failed`, why the flow ended.
   public var error: AuthError?
   /// The server's sentence for people about `error`: untrusted text.
@@ -187,6 +200,10 @@ public struct Flow: Sendable, Hashable {
   public var resultUID: String?
   /// At `succeeded`: whether the account was made by it.
   public var isNewUser: Bool
+  /// At `succeeded`: whether a guest's account has become this one.
+  public var isUpgraded: Bool
+  /// At `succeeded`: the guest whose data stayed behind.
+  public var previousUID: String?
   /// When it ended.
   public var endedAt: Int64?
 
@@ -210,5 +227,6 @@ public struct Flow: Sendable, Hashable {
     attempts = 0
     canRetry = false
     isNewUser = false
+    isUpgraded = false
   }
 }

@@ -33,6 +33,11 @@ public struct Provider: Sendable, Hashable {
     self.kind = kind
     self.displayName = displayName
   }
+
+  /// The scheme that Google's native clients come back by; nil for any other client.
+  public var reversedClientID: String? {
+    client.clientID.hasSuffix(".apps.googleusercontent.com") ? App.reversed(client.clientID) : nil
+  }
 }
 
 /// An app's own client at a provider (RFC 6749 2, RFC 8252), or Firebase's page in its stead.

@@ -31,6 +31,14 @@ enum FlowBody {
     fields.put(25, flow.wantsNewPassword)
     fields.put(26, flow.displayName)
     fields.put(27, flow.errorDetail)
+    fields.put(28, flow.linkUID)
+    fields.put(29, flow.authorizationOptions.map(OAuthFields.encode))
+    fields.put(30, flow.authorization.map(OAuthFields.encode))
+    fields.put(31, flow.credential.map(OAuthFields.encode))
+    fields.put(32, flow.conflict?.rawValue)
+    fields.put(33, flow.existingUID)
+    fields.put(34, flow.isUpgraded)
+    fields.put(35, flow.previousUID)
     return fields.bytes
   }
 
@@ -64,6 +72,14 @@ enum FlowBody {
     flow.wantsNewPassword = fields.bool(25)
     flow.displayName = try fields.string(26)
     flow.errorDetail = try fields.string(27)
+    flow.linkUID = try fields.string(28)
+    if let options = fields.blob(29) { flow.authorizationOptions = try OAuthFields.options(options) }
+    if let request = fields.blob(30) { flow.authorization = try OAuthFields.authorization(request) }
+    if let credential = fields.blob(31) { flow.credential = try OAuthFields.credential(credential) }
+    if let word = try fields.string(32) { flow.conflict = try required(ConflictKind(rawValue: word)) }
+    flow.existingUID = try fields.string(33)
+    flow.isUpgraded = fields.bool(34)
+    flow.previousUID = try fields.string(35)
   }
 
   private static func encode(_ grant: TokenGrant) -> [UInt8] {
