@@ -21,7 +21,7 @@ struct ActionCodeFlow: FlowSteps {
     switch event {
     case .passwordProvided(let password): return provide(password)
     case .confirmed: return confirm()
-    case .emailProvided, .resendRequested: return [.refuse(.noSuchFlow)]
+    case .emailProvided, .resendRequested, .conflict(.resolved): return [.refuse(.noSuchFlow)]
     case .linkOpened(let code) where flow.stage == .cancelled || flow.stage == .expired: return reopen(code, at: now)
     // Given up too late: the server has done it.
     case .performed where flow.stage == .cancelled || flow.stage == .expired: return [accountChanged]
@@ -34,7 +34,8 @@ struct ActionCodeFlow: FlowSteps {
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
-    case .started, .alreadySignedIn, .mailSent, .mailFailed, .exchanged, .lookedUp, .lookUpFailed, .reauthenticated:
+    case .started, .alreadySignedIn, .mailSent, .mailFailed, .exchanged, .lookedUp, .lookUpFailed, .authorization,
+      .conflict, .reauthenticated:
       return []
     }
   }

@@ -13,7 +13,8 @@ public struct AnonymousFlow: FlowSteps {
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
-    case .emailProvided, .passwordProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
+    case .emailProvided, .passwordProvided, .confirmed, .resendRequested, .conflict(.resolved):
+      return [.refuse(.noSuchFlow)]
     case _ where flow.stage.isEnd: return []
     case .started:
       guard flow.stage == .starting else { return [] }
@@ -27,7 +28,7 @@ public struct AnonymousFlow: FlowSteps {
       return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return flow.fail(failure, at: now)
     case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &lookUpAttempts, at: now)
-    case .lookedUp(let user): return flow.settle(user, at: now)
+    case .lookedUp(let user, _): return flow.settle(user, guest: nil, at: now)
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored:
@@ -35,7 +36,9 @@ public struct AnonymousFlow: FlowSteps {
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
       flow.stage = .exchanging
       return [.signUpAnonymously]
-    case .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed, .reauthenticated: return []
+    case .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed, .authorization, .conflict,
+      .reauthenticated:
+      return []
     }
   }
 }

@@ -7,7 +7,9 @@ import AuthCore
 /// - `starting` → `waitingForLink`, `exchanging`, `failed`, `cancelled`, `expired`
 /// - `waitingForLink` → `exchanging`, `starting` (resend), `cancelled`, `expired`
 /// - `waitingForEmail` → `exchanging`, `cancelled`, `expired`
-/// - `exchanging` → `succeeded`, `failed`, `waitingForLink`, `waitingForEmail`, `cancelled`
+/// - `exchanging` → `succeeded`, `failed`, `waitingForLink`, `waitingForEmail`, `conflict`, `cancelled`, `starting` (the
+///   code is spent, and the account that a guest found needs another)
+/// - `conflict` → `exchanging`, `starting` (a new link), `cancelled`, `expired`
 /// - `failed` with `canRetry` → `starting` (resend), `exchanging` (a newer link)
 /// - `cancelled`, `expired` → `waitingForEmail` (their link is opened again)
 /// - `succeeded`: none
@@ -31,14 +33,18 @@ public struct EmailLinkFlow: FlowSteps {
     case .emailProvided(let email): return provide(email)
     case .exchanged(let grant, let uid): return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
-    case .lookedUp(let user): return flow.settle(user, at: now)
+    case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
     case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &lookUpAttempts, at: now)
     case .resendRequested: return resend(at: now)
     case .cancelRequested: return flow.stage.isEnd ? [] : flow.end(.cancelled, at: now)
     case .overdue: return flow.stage.isEnd ? [] : flow.end(.expired, at: now)
     case .restored: return restore(at: now)
+    case .conflict(.resolved(.newLink, _)): return newLink()
+    case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
+    case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .passwordProvided, .confirmed: return [.refuse(.noSuchFlow)]
-    case .alreadySignedIn, .codeChecked, .codeCheckFailed, .performed, .reauthenticated: return []
+    case .alreadySignedIn, .codeChecked, .codeCheckFailed, .performed, .authorization, .conflict, .reauthenticated:
+      return []
     }
   }
 
@@ -57,7 +63,8 @@ public struct EmailLinkFlow: FlowSteps {
     // A link of an earlier mail may have been opened meanwhile.
     guard flow.stage == .starting else { return [.save] }
     flow.stage = .waitingForLink
-    flow.note(nil)
+    // Why a second mail was needed, the person is still to learn.
+    if flow.conflict == nil { flow.note(nil) }
     return [.save]
   }
 
@@ -171,9 +178,41 @@ public struct EmailLinkFlow: FlowSteps {
         flow.attempts = 0
         return exchange()
       }
+      // The server spent the code before it saw that a guest can't become the account.
+      if flow.conflict == .anonymousUpgrade, flow.error == .emailAlreadyInUse {
+        return flow.linkTokenHash == nil ? flow.fail(.emailAlreadyInUse, at: now) : mailAgain()
+      }
       return flow.fail(failure, at: now, canRetry: flow.email != nil)
+    case .emailAlreadyInUse where flow.isUpgrade:
+      flow.meetExistingAccount()
+      let actions = exchange()
+      flow.note(failure)
+      return actions
+    case .emailAlreadyInUse where flow.purpose == .link && flow.conflict == nil:
+      flow.code = nil
+      return flow.meet(.emailAlreadyInUse, now: now)
     default: return flow.fail(failure, at: now)
     }
+  }
+
+  /// A new link for the account that exists, which the person is told why.
+  private mutating func mailAgain() -> [FlowAction] {
+    guard let email = flow.email else { return [.refuse(.noSuchFlow)] }
+    flow.code = nil
+    flow.queuedCode = nil
+    flow.attempts = 0
+    flow.stage = .starting
+    flow.mailPending = true
+    return [.save, .sendMail(to: email)]
+  }
+
+  /// The person wants to sign in to the account that has the address already.
+  private mutating func newLink() -> [FlowAction] {
+    guard flow.conflictOptions.contains(.newLink) else { return [.refuse(.noSuchFlow)] }
+    flow.protectedUID = nil
+    flow.linkUID = nil
+    flow.note(nil)
+    return mailAgain()
   }
 
   /// Back to where a link or an address can arrive; the row and its code stay.
@@ -201,9 +240,10 @@ public struct EmailLinkFlow: FlowSteps {
       // Retried once: whether the server saw the first try is unknown.
       if flow.attempts >= 2 { return flow.fail(.invalidActionCode, at: now, canRetry: flow.email != nil) }
       return exchange()
+    case .conflict: return flow.restoredConflict()
     case .waitingForLink, .waitingForEmail, .waitingForRedirect, .waitingForCaptcha, .waitingForCode,
-      .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .conflict,
-      .succeeded, .failed, .cancelled, .expired:
+      .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .succeeded,
+      .failed, .cancelled, .expired:
       return []
     }
   }

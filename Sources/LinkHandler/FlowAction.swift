@@ -5,14 +5,28 @@ public enum FlowAction: Sendable, Hashable {
   /// Commit the row durably before anything that follows.
   case save
   case sendMail(to: String)
-  /// `accounts:signInWithEmailLink` with the flow's code.
+  /// `accounts:signInWithEmailLink` with the flow's code, for the account `linkUID` where there is one.
   case exchange(email: String, code: Secret<String>)
   /// `accounts:signUp` without an address.
   case signUpAnonymously
   /// `accounts:signInWithPassword`.
   case signIn(email: String, password: Secret<String>)
-  /// `accounts:signUp` with an address: a new account, or the method added to the session's.
+  /// `accounts:signUp` with an address: a new account, or the method added to `linkUID`'s.
   case signUp(email: String, password: Secret<String>)
+  /// `accounts:signInWithCustomToken`.
+  case signInWithCustomToken(Secret<String>)
+  /// Find out where the provider is asked, and make the authorization request, after so many seconds.
+  case prepareAuthorization(delay: Int64)
+  /// Let the person see the authorization request's page.
+  case openBrowser
+  /// Hold the port that the browser comes back to.
+  case listen
+  /// The provider's token endpoint with the code, after so many seconds.
+  case exchangeAuthorizationCode(Secret<String>, delay: Int64)
+  /// `accounts:signInWithIdp`, for the account `linkUID` where there is one, after so many seconds.
+  case signInWithCredential(OAuthCredential, delay: Int64)
+  /// `timeOver` after so many seconds.
+  case resolveLater(seconds: Int64)
   /// `accounts:lookup` with the answer's token, after so many seconds.
   case lookUp(TokenGrant, delay: Int64)
   /// `accounts:resetPassword` without a password: what the code does. Nothing is spent.
@@ -23,6 +37,8 @@ public enum FlowAction: Sendable, Hashable {
   case resetPassword(code: Secret<String>, newPassword: Secret<String>)
   /// `accounts:delete`.
   case deleteUser
+  /// `accounts:update` with `deleteProvider`.
+  case unlink(providerID: String)
   /// Commit session, row and used code as one.
   case adopt(User, TokenGrant)
   /// Commit the end of the session and the row as one.

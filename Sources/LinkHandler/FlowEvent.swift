@@ -31,9 +31,13 @@ public enum FlowEvent: Sendable, Hashable {
   case codeCheckFailed(AuthFailure)
   /// The server did what was asked and gave no tokens for it.
   case performed
-  /// The account was looked up with the new token.
-  case lookedUp(User)
+  /// The account was looked up with the new token; `guest` is who is signed in as one until then.
+  case lookedUp(User, guest: String?)
   case lookUpFailed(AuthFailure)
+
+  // Providers, and accounts that collide
+  case authorization(AuthorizationEvent)
+  case conflict(ConflictEvent)
 
   // From the daemon
   /// The session's user has signed in again: what was parked may go on.
@@ -42,4 +46,36 @@ public enum FlowEvent: Sendable, Hashable {
   case overdue
   /// The daemon started and found the row.
   case restored
+}
+
+/// What happened to an authorization request (RFC 6749 4.1).
+public enum AuthorizationEvent: Sendable, Hashable {
+  /// It can go to the browser.
+  case ready(PendingAuthorization)
+  /// It can't be made.
+  case failed(AuthFailure)
+  /// Nothing here can open a browser: whoever asked has to.
+  case browserMissing
+  /// The person didn't want the browser to be opened.
+  case browserRefused
+  /// The port that the browser comes back to is held by somebody else.
+  case listenerMissing
+  /// The browser has come back, by the flow's own state and return URI.
+  case redirected(OAuthRedirect)
+  /// Something came to the flow's return URI that isn't its answer.
+  case redirectRefused(AuthError)
+  /// The provider's tokens, checked.
+  case credentialReceived(OAuthCredential)
+}
+
+/// What happened to accounts that collide.
+public enum ConflictEvent: Sendable, Hashable {
+  /// The server says so.
+  case found(AccountConflict)
+  /// The person chose; `current` is who is signed in.
+  case resolved(ConflictChoice, current: User?)
+  /// Somebody has signed in by another flow.
+  case signedIn(User)
+  /// The app has had its time to look at the guest's data.
+  case timeOver
 }

@@ -11,8 +11,10 @@ public struct FlowMachine: Sendable {
     case .anonymous: steps = AnonymousFlow(flow: flow)
     case .password: steps = PasswordFlow(flow: flow)
     case .actionCode: steps = ActionCodeFlow(flow: flow)
-    case .none where flow.purpose == .deleteUser: steps = DeleteUserFlow(flow: flow)
-    case .phone, .custom, .provider, .totp, .none: return nil
+    case .provider: steps = ProviderFlow(flow: flow)
+    case .custom: steps = CustomTokenFlow(flow: flow)
+    case .none where flow.purpose == .deleteUser || flow.purpose == .unlink: steps = AccountFlow(flow: flow)
+    case .phone, .totp, .none: return nil
     }
   }
 
@@ -36,6 +38,7 @@ private struct VisibleFlow: Equatable {
   private let canResendAt: Int64?
   private let email: String?
   private let actionKind: LinkKind?
+  private let conflict: ConflictKind?
 
   init(_ flow: Flow) {
     stage = flow.stage
@@ -43,5 +46,6 @@ private struct VisibleFlow: Equatable {
     canResendAt = flow.canResendAt
     email = flow.email
     actionKind = flow.actionKind
+    conflict = flow.conflict
   }
 }

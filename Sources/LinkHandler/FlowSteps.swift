@@ -52,6 +52,8 @@ extension Flow {
     queuedCode = nil
     answer = nil
     mailPending = false
+    authorization = nil
+    credential = nil
   }
 
   /// The server's answer to an exchange. It's held in the row: a code is spent, so a crash or a network fault must not lose
@@ -63,10 +65,14 @@ extension Flow {
     return [.save, .lookUp(grant, delay: 0)]
   }
 
-  /// The account behind the answer: the flow has succeeded, unless it's another one than it must be.
-  mutating func settle(_ user: User, at now: Int64) -> [FlowAction] {
+  /// The account behind the answer: the flow has succeeded, unless it's another one than it must be. `guest` is who is
+  /// signed in as one until then.
+  mutating func settle(_ user: User, guest: String?, at now: Int64) -> [FlowAction] {
     guard stage == .exchanging, let grant = answer else { return [] }
     if let protected = protectedUID, user.uid != protected { return fail(.userMismatch, at: now) }
+    if let guest, mustHold(user, guest) { return hold(user, at: now) }
+    isUpgraded = isUpgrade && user.uid == linkUID
+    if let guest, guest != user.uid { previousUID = guest }
     resultUID = user.uid
     isNewUser = grant.isNewUser
     note(nil)

@@ -7,7 +7,8 @@ import AuthCore
 /// The legal next stages:
 /// - `starting` → `exchanging`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword` (a wrong or weak one, temporary trouble, a restart),
-///   `cancelled`, `expired`
+///   `conflict` (a guest), `cancelled`, `expired`
+/// - `conflict` → `exchanging`, `cancelled`, `expired`
 /// - `waitingForPassword` → `exchanging`, `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
 struct PasswordFlow: FlowSteps {
@@ -23,18 +24,20 @@ struct PasswordFlow: FlowSteps {
     switch event {
     case .passwordProvided(let password): return provide(password)
     case .emailProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
+    case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case _ where flow.stage.isEnd: return []
+    case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .exchanged(var grant, let uid):
       if flow.wantsNewPassword, flow.purpose == .signIn { grant.isNewUser = true }
       return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
-    case .lookedUp(let user): return flow.settle(user, at: now)
+    case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
     case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &lookUpAttempts, at: now)
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
     case .started, .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
-      .reauthenticated:
+      .authorization, .conflict, .reauthenticated:
       return []
     }
   }
@@ -48,6 +51,8 @@ struct PasswordFlow: FlowSteps {
     flow.stage = .exchanging
     flow.note(nil)
     flow.attempts += 1
+    // Whoever has a password has an account: no guest can become it.
+    if flow.isUpgrade, !isSignUp { flow.meetExistingAccount() }
     return [.save, isSignUp ? .signUp(email: email, password: password) : .signIn(email: email, password: password)]
   }
 
@@ -59,6 +64,12 @@ struct PasswordFlow: FlowSteps {
     if failure.isTransient { return flow.wait(at: .waitingForPassword, after: failure, now: now) }
     if isTryingOwnAccount { return flow.fail(.emailAlreadyInUse, at: now) }
     switch failure.error {
+    case .emailAlreadyInUse where flow.isUpgrade:
+      guard let email = flow.email, let password else { return flow.fail(failure, at: now) }
+      // The password may be the existing account's.
+      isTryingOwnAccount = true
+      flow.meetExistingAccount()
+      return [.save, .signIn(email: email, password: password)]
     case .emailAlreadyInUse:
       // An earlier try may have made the account without our learning of it: then it has this very password.
       guard flow.attempts > 1, flow.purpose == .signIn, let email = flow.email, let password else {
@@ -76,6 +87,7 @@ struct PasswordFlow: FlowSteps {
 
   private mutating func restore(at now: Int64) -> [FlowAction] {
     if now >= flow.expiresAt { return flow.end(.expired, at: now) }
+    if flow.stage == .conflict { return flow.restoredConflict() }
     if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
     return flow.stage == .waitingForPassword ? [] : flow.wait(at: .waitingForPassword, now: now)
   }

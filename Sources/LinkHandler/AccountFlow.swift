@@ -1,6 +1,7 @@
 import AuthCore
 
-/// Deleting the signed-in account, as a machine (identity-toolkit 2.8; behaviour: Reauthentication and parked operations).
+/// What is done to the signed-in account and may want a recent login, as a machine: deleting it, taking a provider away
+/// (identity-toolkit 2.7, 2.8; behaviour: Reauthentication and parked operations).
 ///
 /// The legal next stages:
 /// - `starting` → `exchanging`
@@ -9,15 +10,15 @@ import AuthCore
 /// - `reauthenticationRequired` → `exchanging` (the user has signed in again), `cancelled`, `expired`
 /// - `waitingForConfirmation` → `exchanging`, `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
-struct DeleteUserFlow: FlowSteps {
+struct AccountFlow: FlowSteps {
   var flow: Flow
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
-    case .confirmed: return flow.stage == .waitingForConfirmation ? delete() : [.refuse(.noSuchFlow)]
-    case .emailProvided, .passwordProvided, .resendRequested: return [.refuse(.noSuchFlow)]
+    case .confirmed: return flow.stage == .waitingForConfirmation ? perform() : [.refuse(.noSuchFlow)]
+    case .emailProvided, .passwordProvided, .resendRequested, .conflict(.resolved): return [.refuse(.noSuchFlow)]
     case _ where flow.stage.isEnd: return []
-    case .started: return flow.stage == .starting ? delete() : []
+    case .started: return flow.stage == .starting ? perform() : []
     case .performed: return performed(at: now)
     case .exchangeFailed(let failure): return failed(failure, at: now)
     case .reauthenticated: return reauthenticated()
@@ -25,17 +26,18 @@ struct DeleteUserFlow: FlowSteps {
     case .overdue: return flow.end(.expired, at: now)
     case .restored:
       if now >= flow.expiresAt { return flow.end(.expired, at: now) }
-      return flow.stage == .exchanging ? delete() : []
+      return flow.stage == .exchanging ? perform() : []
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .exchanged, .codeChecked, .codeCheckFailed, .lookedUp,
-      .lookUpFailed:
+      .lookUpFailed, .authorization, .conflict:
       return []
     }
   }
 
-  private mutating func delete() -> [FlowAction] {
+  private mutating func perform() -> [FlowAction] {
     flow.stage = .exchanging
     flow.note(nil)
     flow.attempts += 1
+    if flow.purpose == .unlink, let provider = flow.linkProvider { return [.save, .unlink(providerID: provider)] }
     return [.save, .deleteUser]
   }
 
@@ -43,14 +45,16 @@ struct DeleteUserFlow: FlowSteps {
   private mutating func reauthenticated() -> [FlowAction] {
     guard flow.stage == .reauthenticationRequired else { return [] }
     flow.isConfirmed = true
-    return delete()
+    return perform()
   }
 
   private mutating func performed(at now: Int64) -> [FlowAction] {
     guard flow.stage == .exchanging else { return [] }
     flow.stage = .succeeded
     flow.endedAt = now
-    return [.endSession]
+    if flow.purpose == .deleteUser { return [.endSession] }
+    flow.resultUID = flow.protectedUID
+    return [.save]
   }
 
   private mutating func failed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
@@ -60,7 +64,7 @@ struct DeleteUserFlow: FlowSteps {
     case .requiresRecentLogin where !flow.isConfirmed:
       return flow.wait(at: .reauthenticationRequired, after: failure, now: now)
     // An earlier try did it without our learning of it.
-    case .userNotFound where flow.attempts > 1: return performed(at: now)
+    case .userNotFound where flow.attempts > 1 && flow.purpose == .deleteUser: return performed(at: now)
     default: return flow.fail(failure, at: now)
     }
   }
