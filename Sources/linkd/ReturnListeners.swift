@@ -1,0 +1,55 @@
+import AuthCore
+import EventLoop
+import Loopback
+
+/// The listeners that browsers come back to, each alive as long as a flow needs it.
+@LoopActor
+final class ReturnListeners {
+  /// Answers what arrives.
+  var respond: @LoopActor (LoopbackRequest) -> LoopbackResponse = { _ in LoopbackResponse(status: 404) }
+  private var listeners: [UInt16: LoopbackListener] = [:]
+  private var flows: [FlowID: UInt16] = [:]
+  private let log: Log
+
+  init(log: Log) { self.log = log }
+
+  /// Whether an answer is still on its way to a browser.
+  var isBusy: Bool { listeners.values.contains(where: \.isBusy) }
+
+  /// Holds `port` for the flow, on 127.0.0.1 and ::1 alike; 0 lets the system choose.
+  ///
+  /// - Returns: the port.
+  /// - Throws: `handlerMissing` where somebody else has it, or pages can't be served here.
+  func listen(for flow: FlowID, at port: UInt16) throws(AuthFailure) -> UInt16 {
+    release(flow)
+    let listener = try listeners[port] ?? open(port)
+    listeners[listener.port] = listener
+    flows[flow] = listener.port
+    return listener.port
+  }
+
+  /// The flow needs no listener any more.
+  func release(_ flow: FlowID) {
+    guard let port = flows.removeValue(forKey: flow), !flows.values.contains(port) else { return }
+    // Its answer still goes out, and takes a moment.
+    let listener = listeners.removeValue(forKey: port)
+    listener?.close()
+    closing.append(contentsOf: listener.map { [$0] } ?? [])
+    closing.removeAll { !$0.isBusy }
+  }
+
+  /// Closed, with an answer on its way.
+  private var closing: [LoopbackListener] = []
+
+  private func open(_ port: UInt16) throws(AuthFailure) -> LoopbackListener {
+    do throws(LoopbackError) {
+      return try LoopbackListener(
+        port: port, refused: { [log] refusal in log.warning("a request was turned away", ["why": "\(refusal)"]) },
+        respond: { [weak self] request in self?.respond(request) ?? LoopbackResponse(status: 404) })
+    } catch {
+      log.warning("no listener", ["port": port, "why": "\(error)"])
+      throw AuthFailure(
+        .handlerMissing, cause: error == .libraryMissing ? "cause.no-page-library" : "cause.port-taken")
+    }
+  }
+}
