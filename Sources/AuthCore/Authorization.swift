@@ -10,17 +10,20 @@ public struct ProviderMetadata: Sendable, Hashable {
   public var jwksURI: String?
   /// `authorization_response_iss_parameter_supported` (RFC 9207).
   public var promisesIssuer: Bool
+  /// Whether a client secret goes into the `Authorization` header (`client_secret_basic`, RFC 6749 2.3.1) and not into the form.
+  public var usesBasicAuthentication: Bool
 
   /// Every field by name.
   public init(
     issuer: String? = nil, authorizationEndpoint: String, tokenEndpoint: String, jwksURI: String? = nil,
-    promisesIssuer: Bool = false
+    promisesIssuer: Bool = false, usesBasicAuthentication: Bool = false
   ) {
     self.issuer = issuer
     self.authorizationEndpoint = authorizationEndpoint
     self.tokenEndpoint = tokenEndpoint
     self.jwksURI = jwksURI
     self.promisesIssuer = promisesIssuer
+    self.usesBasicAuthentication = usesBasicAuthentication
   }
 }
 

@@ -12,6 +12,8 @@ public struct OAuthCredential: Sendable, Hashable {
   public var rawNonce: Secret<String>?
   /// The server's own handle on a credential that it has seen.
   public var pendingToken: Secret<String>?
+  /// Seconds that the access token lives, where the answer that brought it says so.
+  public var expiresIn: Int64?
   /// Where the provider's answer went, with all of it: Firebase's page alone.
   public var requestURI: Secret<String>?
   /// The value whose SHA-256 Firebase's page was given.

@@ -3,12 +3,13 @@ extension JSONValue {
   public static let nestingLimit = 128
 
   /// The value that `text`, in UTF-8, is (RFC 8259); nil for anything else, for numbers beyond `Double`, for half a
-  /// surrogate pair, and for what is nested deeper than `nestingLimit`. Of members with one name the first counts.
+  /// surrogate pair, and for what is nested deeper than `nestingLimit`. Of members with one name the first counts, unless
+  /// `repeatedNames` says that there may be none: what is signed is read by others, who may take the last (RFC 7515 4).
   ///
   /// In time with the text's length, whatever the text: `Codable`, which asks a decoder for one type after another, takes
   /// seconds for a kilobyte of brackets.
-  public init?(json text: some Collection<UInt8>) {
-    var reader = JSONReader(Array(text))
+  public init?(json text: some Collection<UInt8>, repeatedNames: Bool = true) {
+    var reader = JSONReader(Array(text), repeatedNames: repeatedNames)
     guard let value = reader.whole() else { return nil }
     self = value
   }
@@ -17,9 +18,13 @@ extension JSONValue {
 /// Goes over the text once. No `? :` has a `nil` here: it would be JSON's.
 private struct JSONReader {
   private let bytes: [UInt8]
+  private let repeatedNames: Bool
   private var position = 0
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8], repeatedNames: Bool) {
+    self.bytes = bytes
+    self.repeatedNames = repeatedNames
+  }
 
   mutating func whole() -> JSONValue? {
     guard let value = value(depth: 0) else { return nil }
@@ -72,7 +77,11 @@ private struct JSONReader {
     repeat {
       skipSpace()
       guard let key = string(), take(UInt8(ascii: ":")), let value = value(depth: depth + 1) else { return nil }
-      if members[key] == nil { members[key] = value }
+      if members[key] == nil {
+        members[key] = value
+      } else if !repeatedNames {
+        return nil
+      }
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "}")) else { return nil }
     return .object(members)

@@ -89,3 +89,70 @@ static inline bool ccrypto_random(void *bytes, size_t length) {
   }
   return true;
 }
+
+/* Whether `signature`, as long as the modulus, is RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 8.2.2) of what hashes to
+   `digest`: 1 yes, 0 no, -1 where the key or the library can't be used. */
+static inline int ccrypto_rsa_verify(const void *n, size_t n_length, const void *e, size_t e_length,
+                                     const void *signature, const void *digest) {
+  ccrypto_start();
+  gcry_mpi_t modulus = NULL, exponent = NULL, s = NULL;
+  gcry_sexp_t key = NULL, data = NULL, value = NULL;
+  int result = -1;
+  if (gcry_mpi_scan(&modulus, GCRYMPI_FMT_USG, n, n_length, NULL)) goto end;
+  if (gcry_mpi_scan(&exponent, GCRYMPI_FMT_USG, e, e_length, NULL)) goto end;
+  if (gcry_mpi_scan(&s, GCRYMPI_FMT_USG, signature, n_length, NULL)) goto end;
+  if (gcry_mpi_cmp(s, modulus) >= 0) {
+    result = 0;
+    goto end;
+  }
+  if (gcry_sexp_build(&key, NULL, "(public-key (rsa (n %m) (e %m)))", modulus, exponent)) goto end;
+  if (gcry_sexp_build(&data, NULL, "(data (flags pkcs1) (hash sha256 %b))", 32, (const char *)digest)) goto end;
+  if (gcry_sexp_build(&value, NULL, "(sig-val (rsa (s %m)))", s)) goto end;
+  result = gcry_pk_verify(value, data, key) == 0;
+end:
+  gcry_mpi_release(modulus);
+  gcry_mpi_release(exponent);
+  gcry_mpi_release(s);
+  gcry_sexp_release(key);
+  gcry_sexp_release(data);
+  gcry_sexp_release(value);
+  return result;
+}
+
+/* Whether the 65 bytes of `point` (04, x, y) are on P-256. */
+static inline bool ccrypto_p256_holds(const void *point) {
+  ccrypto_start();
+  gcry_ctx_t curve = NULL;
+  gcry_mpi_t q = NULL;
+  gcry_mpi_point_t decoded = NULL;
+  bool holds = !gcry_mpi_ec_new(&curve, NULL, "NIST P-256") && !gcry_mpi_scan(&q, GCRYMPI_FMT_USG, point, 65, NULL) &&
+               (decoded = gcry_mpi_point_new(0)) && !gcry_mpi_ec_decode_point(decoded, q, curve) &&
+               gcry_mpi_ec_curve_point(decoded, curve);
+  if (decoded) gcry_mpi_point_release(decoded);
+  gcry_mpi_release(q);
+  if (curve) gcry_ctx_release(curve);
+  return holds;
+}
+
+/* The same for ECDSA on P-256 (FIPS 186-4): 64 bytes of `signature` (r, s; RFC 7518 3.4), a point that is on the curve. */
+static inline int ccrypto_p256_verify(const void *point, const void *signature, const void *digest) {
+  ccrypto_start();
+  gcry_mpi_t r = NULL, s = NULL, hash = NULL;
+  gcry_sexp_t key = NULL, data = NULL, value = NULL;
+  int result = -1;
+  if (gcry_mpi_scan(&r, GCRYMPI_FMT_USG, signature, 32, NULL)) goto end;
+  if (gcry_mpi_scan(&s, GCRYMPI_FMT_USG, (const char *)signature + 32, 32, NULL)) goto end;
+  if (gcry_mpi_scan(&hash, GCRYMPI_FMT_USG, digest, 32, NULL)) goto end;
+  if (gcry_sexp_build(&key, NULL, "(public-key (ecc (curve \"NIST P-256\") (q %b)))", 65, (const char *)point)) goto end;
+  if (gcry_sexp_build(&data, NULL, "(data (flags raw) (value %m))", hash)) goto end;
+  if (gcry_sexp_build(&value, NULL, "(sig-val (ecdsa (r %m) (s %m)))", r, s)) goto end;
+  result = gcry_pk_verify(value, data, key) == 0;
+end:
+  gcry_mpi_release(r);
+  gcry_mpi_release(s);
+  gcry_mpi_release(hash);
+  gcry_sexp_release(key);
+  gcry_sexp_release(data);
+  gcry_sexp_release(value);
+  return result;
+}

@@ -3,11 +3,13 @@ import AuthCore
 /// A request, as the calls make it.
 struct HTTPRequest: Sendable {
   var url: String
-  /// JSON; nil makes it a GET.
+  /// What is posted; nil makes it a GET.
   var body: [UInt8]?
   var headers: [(name: String, value: String)] = []
   /// Production is asked by HTTPS alone, an emulator by plain HTTP alone.
   var backend = Backend.production
+  /// Whether it goes to a provider of sign-in on this machine: by plain HTTP, and past any proxy, as to an emulator there.
+  var isLocal = false
   /// Whether a second time isn't the same as one: it then has a connection of its own, for libcurl sends a request again by
   /// itself when a kept one turns out to be dead, though the server may have seen it.
   var isOnce = false
@@ -21,6 +23,10 @@ struct HTTPResponse: Sendable {
   var date: Int64?
   /// Seconds of `Retry-After`, at most an hour.
   var retryAfter: Int64?
+  /// Seconds that the answer may be kept: `Cache-Control` (RFC 9111 5.2.2); 0 for `no-store` and `no-cache`.
+  var maxAge: Int64?
+  /// `Content-Type` without parameters, lower case.
+  var contentType: String?
 }
 
 /// Why no answer came.

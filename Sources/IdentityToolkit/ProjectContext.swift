@@ -14,6 +14,8 @@ public struct ProjectContext: Sendable, Hashable {
   /// What `clientType` says in every body that has the field.
   static let clientType = "CLIENT_TYPE_WEB"
   private static let version = "0.1.0"
+  /// What linkd is called wherever it asks.
+  static let userAgent = "linkd/\(version)"
 
   /// The context of `app` at `backend`.
   public init(app: App, backend: Backend) {
@@ -34,7 +36,7 @@ public struct ProjectContext: Sendable, Hashable {
   /// The address of `path`; the emulator has the host as the first part of the path.
   func url(_ host: Host, _ path: String) -> String {
     let place = backend.emulator.map { "http://\($0)/\(host.rawValue)" } ?? "https://\(host.rawValue)"
-    return "\(place)/\(path)?key=\(Self.escaped(apiKey))"
+    return "\(place)/\(path)?key=\(Form.escaped(apiKey))"
   }
 
   /// The headers of every call.
@@ -42,7 +44,7 @@ public struct ProjectContext: Sendable, Hashable {
     var headers = [
       (name: "Content-Type", value: "application/json"),
       (name: "X-Client-Version", value: "Linkd/FirebaseSDK/\(Self.version)/FirebaseCore-linux"),
-      (name: "User-Agent", value: "linkd/\(Self.version)"),
+      (name: "User-Agent", value: Self.userAgent),
     ]
     if !appID.isEmpty { headers.append((name: "X-Firebase-GMPID", value: Self.header(appID))) }
     if let languageCode { headers.append((name: "X-Firebase-Locale", value: Self.header(languageCode))) }
@@ -53,22 +55,5 @@ public struct ProjectContext: Sendable, Hashable {
   /// Without what would end a header.
   private static func header(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.value > 0x1f && $0.value != 0x7f }))
-  }
-
-  /// Unreserved characters as they are (RFC 3986 2.3), the rest percent-encoded.
-  private static func escaped(_ text: String) -> String {
-    var out = ""
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-        UInt8(ascii: "~"):
-        out.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
-        out += byte < 16 ? "%0" : "%"
-        out += String(byte, radix: 16, uppercase: true)
-      }
-    }
-    return out
   }
 }

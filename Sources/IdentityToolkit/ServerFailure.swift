@@ -21,12 +21,18 @@ enum ServerFailure {
     }
   }
 
+  /// The row of a message's short code; nil for a code without one.
+  static func known(_ message: String) -> AuthFailure? {
+    let (code, detail) = ServerErrorTable.split(message)
+    return ServerErrorTable.error(for: code).map {
+      AuthFailure($0, serverCode: code, detail: readable($0, detail))
+    }
+  }
+
   private static func failure(_ body: JSONValue) -> AuthFailure? {
     guard let message = body["message"]?.string else { return nil }
-    let (code, detail) = ServerErrorTable.split(message)
-    if let error = ServerErrorTable.error(for: code) {
-      return AuthFailure(error, serverCode: code, detail: readable(error, detail))
-    }
+    if let failure = known(message) { return failure }
+    let (code, _) = ServerErrorTable.split(message)
     if let error = byReason(body, message) { return AuthFailure(error, serverCode: "REASON") }
     return AuthFailure(.internal, serverCode: isCode(code) ? code : "UNKNOWN")
   }

@@ -30,8 +30,8 @@ final class Transfer {
     set(CURLOPT_SSL_VERIFYPEER, 1)
     set(CURLOPT_SSL_VERIFYHOST, 2)
     set(CURLOPT_TCP_KEEPALIVE, 1)
-    set(CURLOPT_PROTOCOLS_STR, request.backend.emulator == nil ? "https" : "http")
-    if request.backend.emulator?.isLoopback == true { set(CURLOPT_PROXY, "") }
+    set(CURLOPT_PROTOCOLS_STR, request.backend.emulator == nil && !request.isLocal ? "https" : "http")
+    if request.isLocal || request.backend.emulator?.isLoopback == true { set(CURLOPT_PROXY, "") }
     if let file = getenv("SSL_CERT_FILE"), file.pointee != 0 { set(CURLOPT_CAINFO, String(cString: file)) }
     if request.isOnce { set(CURLOPT_FRESH_CONNECT, 1) }
     set(CURLOPT_URL, request.url)
@@ -83,22 +83,35 @@ final class Transfer {
   private func read(header bytes: UnsafeRawBufferPointer) {
     // A proxy's answer and interim ones (RFC 9110 15.2) come before: each begins anew.
     if bytes.starts(with: "HTTP/".utf8) {
-      response.date = nil
-      response.retryAfter = nil
+      response = HTTPResponse(status: 0)
       return
     }
     guard bytes.count < 512, let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
-    guard name == "date" || name == "retry-after" else { return }
     let value = String(decoding: bytes[(colon + 1)...], as: UTF8.self).split(whereSeparator: \.isWhitespace)
       .joined(separator: " ")
-    if name == "date" {
-      response.date = time(value)
-    } else {
+    switch name {
+    case "date": response.date = time(value)
+    case "retry-after":
       // Seconds, or a date (RFC 9110 10.2.3).
       let seconds = Int64(value) ?? time(value).map { $0 - WallClock.now }
       response.retryAfter = seconds.map { min(max($0, 0), 3600) }
+    case "cache-control": response.maxAge = Self.maxAge(value)
+    case "content-type":
+      let type = value.prefix { $0 != ";" && $0 != " " }
+      response.contentType = type.lowercased()
+    default: break
     }
+  }
+
+  private static func maxAge(_ text: String) -> Int64? {
+    var age: Int64?
+    for directive in text.lowercased().split(whereSeparator: { $0 == "," || $0 == " " }) {
+      if directive == "no-store" || directive == "no-cache" { return 0 }
+      let digits = directive.dropFirst("max-age=".count).filter { $0 != "\"" }
+      if directive.hasPrefix("max-age="), let seconds = Int64(digits) { age = max(seconds, 0) }
+    }
+    return age
   }
 
   /// An HTTP date (RFC 9110 5.6.7) as Unix seconds.

@@ -9,6 +9,7 @@ extension IdentityToolkit {
     var displayName: String?
     var photoUrl: String?
     var deleteAttribute: [String]?
+    var deleteProvider: [String]?
     let returnSecureToken = true
     let tenantId: String?
   }
@@ -19,6 +20,12 @@ extension IdentityToolkit {
     let idToken: String?
     let refreshToken: String?
     let expiresIn: WholeNumber?
+
+    /// The new tokens; nil where there are none.
+    func grant() throws(AuthFailure) -> TokenGrant? {
+      guard idToken.filled != nil, refreshToken.filled != nil else { return nil }
+      return try TokenGrant(idToken, refreshToken, expiresIn)
+    }
   }
 
   /// Spends a code that verifies, changes or recovers an address, or takes a second factor away.
@@ -48,7 +55,22 @@ extension IdentityToolkit {
       Request(
         idToken: idToken.reveal(), displayName: displayName.filled, photoUrl: photoURL.filled,
         deleteAttribute: cleared.isEmpty ? nil : cleared, tenantId: project.tenantID), project)
-    guard answer.idToken.filled != nil, answer.refreshToken.filled != nil else { return nil }
-    return try TokenGrant(answer.idToken, answer.refreshToken, answer.expiresIn)
+    return try answer.grant()
+  }
+
+  /// Takes a way to sign in from `idToken`'s account: `password`, `phone`, or a provider's id. One that it hasn't is no error.
+  ///
+  /// - Returns: the new tokens, where the answer has some.
+  /// - Throws: `tokenRevoked`, `requiresRecentLogin`, `userNotFound`, `userDisabled`, …
+  public func unlink(
+    providerID: String, idToken: Secret<String>, project: ProjectContext
+  ) async throws(AuthFailure) -> TokenGrant? {
+    let answer: Answer = try await call(
+      .identityToolkit, "v1/accounts:update",
+      Request(idToken: idToken.reveal(), deleteProvider: [providerID], tenantId: project.tenantID), project)
+    guard answer.localId.filled != nil || answer.email.filled != nil || answer.idToken.filled != nil else {
+      throw AuthFailure(.serviceUnavailable, serverCode: "NO_ACCOUNT")
+    }
+    return try answer.grant()
   }
 }
