@@ -24,7 +24,7 @@ struct Architecture {
       "DomainNames": ["AuthCore", "CIDN"],
       "IdentityToolkit": ["AuthCore", "EventLoop", "Crypto", "CCurl", "FoundationEssentials"],
       "SessionStore": ["AuthCore", "Crypto", "CSQLite"],
-      "Desktop": ["AppConfiguration", "Texts", "DBus", "EventLoop"],
+      "Desktop": ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"],
       "Callers": ["DBus"],
       "Keyring": ["AuthCore", "Crypto"],
       "LinkdContract": ["AuthCore", "DBusCore"],
