@@ -147,6 +147,7 @@ let package = Package(
     tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests(
       "LinkdClientTests", ["LinkdClient", "LinkdContract", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
+    tests("LinkctlTests", ["LinkdContract", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
