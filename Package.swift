@@ -105,7 +105,7 @@ let package = Package(
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
-    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
+    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"],
