@@ -107,7 +107,7 @@ let package = Package(
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
-    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
+    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"],
