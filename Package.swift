@@ -95,6 +95,7 @@ let package = Package(
       "Desktop", ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
+    target("Loopback", ["AuthCore", "EventLoop", "CMicroHTTPD"]),
     target("LinkdContract", ["AuthCore", "DBusCore"]),
     target("LinkdClient", ["AuthCore", "DBus", "EventLoop", "LinkdContract"]),
 
@@ -103,10 +104,10 @@ let package = Package(
       "linkd",
       [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
-        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
+        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
       ]),
     program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
-    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD"]),
+    target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
       name: "parser-benchmark", dependencies: ["AuthCore", "AppConfiguration", "LinkHandler"],

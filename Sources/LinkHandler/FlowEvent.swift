@@ -32,7 +32,7 @@ public enum FlowEvent: Sendable, Hashable {
   /// The server did what was asked and gave no tokens for it.
   case performed
   /// The account was looked up with the new token; `guest` is who is signed in as one until then.
-  case lookedUp(User, guest: String?)
+  case lookedUp(User, guest: String? = nil)
   case lookUpFailed(AuthFailure)
 
   // Providers, and accounts that collide

@@ -5,7 +5,7 @@ import AuthCore
 /// The password is nowhere but in the request: a flow that must try again asks for it again.
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`
+/// - `starting` → `exchanging`, `waitingForPassword`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword` (a wrong or weak one, temporary trouble, a restart),
 ///   `conflict` (a guest), `cancelled`, `expired`
 /// - `conflict` → `exchanging`, `cancelled`, `expired`
@@ -36,7 +36,9 @@ struct PasswordFlow: FlowSteps {
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
-    case .started, .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
+    // Nobody has given one yet.
+    case .started: return flow.stage == .starting ? flow.wait(at: .waitingForPassword, now: now) : []
+    case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
       .authorization, .conflict, .reauthenticated:
       return []
     }

@@ -32,6 +32,16 @@ public struct PendingReturns: Sendable, Hashable {
     }
   }
 
+  /// Whether `url` is at one of the URIs, whatever its query says.
+  public func contains(_ url: String) -> Bool {
+    guard let url = try? SplitURL(LinkCleanup.clean(Array(url.utf8)[...])) else { return false }
+    if !apps(for: url).isEmpty { return true }
+    guard url.scheme.isName("http"), let authority = url.authority.flatMap({ try? WebAuthority($0) }),
+      authority.isLoopback
+    else { return false }
+    return app(loopbackPort: authority.port ?? 80, path: url.path) != nil
+  }
+
   /// The flows that wait, in any order.
   public var waiting: [Waiting]
 

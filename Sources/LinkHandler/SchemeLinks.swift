@@ -35,7 +35,8 @@ extension LinkParser.Run {
   private static func isDefaultReturn(_ url: SplitURL, of app: App) -> Bool {
     guard let host = url.authority else {
       // RFC 8252 7.1: one slash, no authority.
-      guard let reversed = app.reversedClientID, url.scheme.isName(Array(reversed.utf8)) else { return false }
+      let clients = [app.reversedClientID].compactMap { $0 } + app.providers.compactMap(\.reversedClientID)
+      guard clients.contains(where: { url.scheme.isName(Array($0.utf8)) }) else { return false }
       return url.path.isSamePath("/oauth2redirect") || url.path.isSamePath("/oauth2redirect/google")
     }
     if host.equals("oauth"), app.schemes.isEmpty || app.schemes.contains(where: { url.scheme.isName(Array($0.utf8)) }) {

@@ -45,6 +45,7 @@ enum OAuthFields {
       fields.put(10, client.redirectURI)
       fields.put(11, client.codeVerifier)
       fields.put(12, client.rawNonce)
+      fields.put(13, client.metadata.usesBasicAuthentication)
     }
     return fields.bytes
   }
@@ -57,7 +58,8 @@ enum OAuthFields {
       request.client = PendingAuthorization.Client(
         metadata: ProviderMetadata(
           issuer: try fields.string(4), authorizationEndpoint: try required(fields.string(5)),
-          tokenEndpoint: try required(fields.string(6)), jwksURI: try fields.string(7), promisesIssuer: fields.bool(8)),
+          tokenEndpoint: try required(fields.string(6)), jwksURI: try fields.string(7), promisesIssuer: fields.bool(8),
+          usesBasicAuthentication: fields.bool(13)),
         clientID: clientID, redirectURI: try required(fields.string(10)),
         codeVerifier: try required(fields.secret(11)), rawNonce: try required(fields.secret(12)))
     }

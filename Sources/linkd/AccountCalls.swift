@@ -73,6 +73,21 @@ extension SessionKeeper {
     }
   }
 
+  /// Takes a way to sign in from the account, if it's still `uid`'s, and if that `isWanted` once there is a token.
+  func unlink(_ provider: String, _ uid: String?, if isWanted: () -> Bool) async throws(AuthFailure) {
+    guard let user = machine.user else { throw missingUser }
+    guard user.uid == uid else { throw AuthFailure(.userMismatch) }
+    let grant = try await withToken { token async throws(AuthFailure) in
+      guard isWanted() else { throw AuthFailure(.cancelled) }
+      return try await toolkit.unlink(providerID: provider, idToken: token, project: project())
+    }
+    // Somebody else may have signed in meanwhile: theirs is left alone.
+    guard uid == machine.user?.uid else { return }
+    if let grant { try renew(grant) }
+    // It's done; what the account looks like now may be learnt later.
+    _ = try? await reload()
+  }
+
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser
   /// (field report B120), or changed it, which ends every token (B119).
   func accountChanged(email: String?, previous: String?) {

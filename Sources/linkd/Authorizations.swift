@@ -39,7 +39,7 @@ final class Authorizations {
   ) throws(AuthFailure) -> PendingAuthorization {
     let sessionID = try Self.random()
     let url = AuthorizationURL.handler(
-      wanted, sessionHash: Hexadecimal.encode(SHA256.hash(sessionID)), agent: "linkd/\(Release.version)",
+      wanted, sessionHash: Hex.encode(SHA256.hash(sessionID)), agent: "linkd/\(Release.version)",
       backend: backend)
     guard let url, let scheme = AuthorizationURL.handlerScheme(wanted.app) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
@@ -57,7 +57,7 @@ final class Authorizations {
     let redirect = try redirect(wanted, promisesIssuer: metadata.promisesIssuer, flow)
     let url = AuthorizationURL.ownClient(
       wanted, endpoint: metadata.authorizationEndpoint, redirectURI: redirect.uri,
-      challenge: Base64URL.encode(SHA256.hash(verifier)), nonceHash: Hexadecimal.encode(SHA256.hash(nonce)))
+      challenge: Base64URL.encode(SHA256.hash(verifier)), nonceHash: Hex.encode(SHA256.hash(nonce)))
     let client = PendingAuthorization.Client(
       metadata: metadata, clientID: wanted.provider.client.clientID, redirectURI: redirect.uri,
       codeVerifier: Secret(verifier), rawNonce: Secret(nonce))

@@ -44,9 +44,7 @@ final class Daemon {
     let directories = Directories(environment: environment)
     guard let storage = try openStorage(directories) else { return false }
     let connection = try await connect()
-    let services = Services(
-      log: log, storage: storage, toolkit: IdentityToolkit(http: HTTPClient()), broadcast: Broadcast(connection),
-      links: MailedLinks(storeKey: storage.key, fault: storage.fault))
+    let services = services(connection, storage)
     let registry = AppRegistry(directories: directories, services: services)
     let coordinator = FlowCoordinator(services: services)
     coordinator.keeper = { [unowned registry] key in registry.keep(key) }
@@ -59,6 +57,8 @@ final class Daemon {
         keeper.observe(serverTime: server, localTime: local)
       }
     }
+    let pages = ReturnPages(inbox: inbox, coordinator: coordinator, apps: { [unowned registry] in registry.apps[$0] }, log: log)
+    coordinator.returns.respond = pages.respond
     identifyCallers(connection)
     notify(of: coordinator, connection, registry)
     let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
@@ -88,6 +88,14 @@ final class Daemon {
   }
 
   // MARK: Start, in order
+
+  private func services(_ connection: Connection, _ storage: Storage) -> Services {
+    let http = HTTPClient()
+    return Services(
+      log: log, storage: storage, toolkit: IdentityToolkit(http: http), openID: OpenIDClient(http: http),
+      browser: Browser(connection: connection), broadcast: Broadcast(connection),
+      links: MailedLinks(storeKey: storage.key, fault: storage.fault))
+  }
 
   /// Nil where another daemon holds the state.
   private func openStorage(_ directories: Directories) throws(StartError) -> Storage? {

@@ -19,8 +19,9 @@ extension FlowCoordinator {
         } else {
           try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
         }
-      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .lookUp, .checkCode, .applyCode, .resetPassword,
-        .deleteUser, .accountChanged, .refuse:
+      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .signInWithCustomToken, .prepareAuthorization,
+        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .resolveLater, .lookUp, .checkCode,
+        .applyCode, .resetPassword, .deleteUser, .unlink, .accountChanged, .refuse:
         break
       }
     }
@@ -41,8 +42,8 @@ extension FlowCoordinator {
   private func adopt(_ flow: Flow, _ user: User, _ grant: TokenGrant) throws(AuthFailure) {
     guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
     // Linking and reauthentication keep what the session says about how somebody signed in; a guest hadn't.
-    let kept = keeper.machine.session.flatMap { $0.method == .anonymous ? nil : $0.method }
-    let method = flow.purpose == .signIn ? flow.method : kept ?? flow.method
+    let kept = keeper.machine.session.flatMap { $0.method == .anonymous || $0.user.uid != user.uid ? nil : $0.method }
+    let method = flow.purpose == .signIn && flow.linkUID == nil ? flow.method : kept ?? flow.method
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
     }

@@ -1,4 +1,5 @@
 import AuthCore
+import DBus
 import EventLoop
 import LinkHandler
 import SessionStore
@@ -22,6 +23,14 @@ final class FlowCoordinator {
   /// The app of a key, as it is configured now; nil once it has been removed.
   var keeper: (SessionKey) -> SessionKeeper? = { _ in nil }
   let services: Services
+  let authorizations: Authorizations
+  let returns: ReturnListeners
+  /// Browsers to be opened once their flows' requests are made.
+  var browsing: [FlowID: BrowserWish] = [:]
+  /// Flows that were started in this life of the daemon, and by whom: what is theirs alone.
+  private var starters: [FlowID: String] = [:]
+  /// Where browsers are to come back.
+  private var waiting: [FlowID: [PendingReturns.Waiting]] = [:]
   private var mails = MailLimit()
   /// When ended flows leave the bus.
   var hiding: [FlowID: EventLoop.Timer] = [:]
@@ -32,7 +41,11 @@ final class FlowCoordinator {
   private var exchanging: Set<FlowID> = []
   private var waiters: [FlowID: [CheckedContinuation<Void, Never>]] = [:]
 
-  init(services: Services) { self.services = services }
+  init(services: Services) {
+    self.services = services
+    returns = ReturnListeners(log: services.log)
+    authorizations = Authorizations(services: services, returns: returns)
+  }
 
   /// The flow as it stands.
   func flow(_ id: FlowID) -> Flow? { flows[id]?.flow }
@@ -47,7 +60,16 @@ final class FlowCoordinator {
   var live: [Flow] { flows.values.map(\.flow).filter { !$0.stage.isEnd } }
 
   /// Whether the daemon must stay: something is under way that no later start would pick up by itself.
-  var isBusy: Bool { live.contains { $0.stage != .waitingForLink } }
+  var isBusy: Bool { returns.isBusy || live.contains { $0.stage != .waitingForLink || returns.isListening(for: $0.id) } }
+
+  /// The redirects that live flows wait for.
+  var pendingReturns: PendingReturns { PendingReturns(waiting.values.flatMap { $0 }) }
+
+  /// Whether `caller` may have what is a flow's starter's alone; after a restart, any process of the user may.
+  func isStarter(_ caller: Caller, of id: FlowID) -> Bool {
+    if let starter = starters[id] { return starter == caller.uniqueName }
+    return caller.sandboxID == nil
+  }
 
   // MARK: Beginnings
 
@@ -57,8 +79,16 @@ final class FlowCoordinator {
       guard let machine = FlowMachine(flow) else { continue }
       flows[flow.id] = machine
       if flow.isUnsolicited { unsolicited.append(flow.id) }
+      noteReturns(flow)
+      holdContinuePage(flow)
       onAppear(flow)
     }
+  }
+
+  /// After a restart: the app's continue page on this machine is ours again, or the person has to paste its address.
+  private func holdContinuePage(_ flow: Flow) {
+    guard flow.method == .emailLink, let app = keeper(flow.key)?.app, app.continueMode == .loopback else { return }
+    _ = try? returns.listen(for: flow.id, at: app.loopbackPort)
   }
 
   /// Continues what was under way when the last daemon ended. After the name has been taken: answers may come at once.
@@ -71,6 +101,7 @@ final class FlowCoordinator {
   func start(_ flow: Flow, _ event: FlowEvent = .started) throws(AuthFailure) {
     if flow.method == .emailLink, let email = flow.email { try countMail(to: email) }
     try add(flow, event)
+    if let starter = flow.starter { starters[flow.id] = starter }
   }
 
   /// A flow that a link made: nobody here asked for the mail.
@@ -119,6 +150,11 @@ final class FlowCoordinator {
     let before = flow(id)
     if let before, before.isUnsolicited, before.stage.isEnd { try makeRoom() }
     try apply(id, .linkOpened(code: code), code: code)
+  }
+
+  /// The browser has come back to `id` with `redirect`. The row, and `code` as used, are committed when this returns.
+  func redirect(_ id: FlowID, _ redirect: OAuthRedirect, code: Secret<String>?) throws(AuthFailure) {
+    try apply(id, .authorization(.redirected(redirect)), code: code)
   }
 
   func resend(_ id: FlowID) throws(AuthFailure) {
@@ -203,7 +239,9 @@ final class FlowCoordinator {
       if isExchange { exchanging.insert(flow.id) } else { exchanging.remove(flow.id) }
       keeper(flow.key)?.exchanging(isExchange)
     }
+    noteReturns(flow)
     services.broadcast.stageChanged(flow)
+    if flow.stage == .waitingForRedirect, flow.error != nil, flow.error != old?.error { onNews(flow) }
     if flow.stage.isEnd, old?.stage.isEnd != true { ended(flow) }
     if !flow.stage.isEnd, flow.isUnsolicited {
       if !unsolicited.contains(flow.id) { unsolicited.append(flow.id) }
@@ -218,10 +256,25 @@ final class FlowCoordinator {
   private func ended(_ flow: Flow) {
     onNews(flow)
     hideLater(flow.id)
+    returns.release(flow.id)
+    browsing.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
+    case (.signIn, .succeeded): offerConflicts(flow.key)
     case (.reauthenticate, .succeeded): goOn(flow.key)
     case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
+    }
+  }
+
+  func forgetStarter(_ id: FlowID) { starters.removeValue(forKey: id) }
+
+  /// Keeps in mind where the browser of `flow` may come back.
+  private func noteReturns(_ flow: Flow) {
+    guard case .provider = flow.method else { return }
+    waiting[flow.id] = nil
+    guard flow.stage == .waitingForRedirect, let request = flow.authorization else { return }
+    waiting[flow.id] = request.returnURIs.compactMap {
+      PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
     }
   }
 

@@ -1,6 +1,7 @@
 import AuthCore
 import DBus
 import LinkHandler
+import Texts
 
 /// `Details` of a flow, stage by stage.
 extension Flow {
@@ -11,17 +12,24 @@ extension Flow {
   }
 
   /// `Details` (contract: Flow), for a caller that may see everything.
-  func details(session: Session?, message: (AuthError) -> String) -> [String: DBusValue] {
+  func details(session: Session?, locale: String?) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     if let error {
       out["error"] = .string(error.dbusName)
-      out["message"] = .string(message(error))
+      out["message"] = .string(AuthFailure(error, detail: errorDetail).message(locale: locale))
     }
     switch stage {
     case .starting, .waitingForLink:
       out["email"] = email.map(DBusValue.string)
       out["expires-at"] = .int64(advisedExpiry)
       out["can-resend-at"] = canResendAt.map(DBusValue.int64)
+      // A guest's link is spent, and another is on its way.
+      if conflict == .anonymousUpgrade { out["message"] = .string(Texts.lookup("conflict.new-link-sent", locale: locale)) }
+    case .waitingForRedirect:
+      out["expires-at"] = .int64(expiresAt)
+    case .conflict:
+      out["conflict"] = .dict(conflictDetails(locale: locale))
+      out["expires-at"] = .int64(expiresAt)
     case .waitingForEmail:
       out["kind"] = .string(LinkKind.emailSignIn.rawValue)
     case .waitingForPassword:
@@ -42,12 +50,13 @@ extension Flow {
     case .succeeded:
       if let user = session?.user, user.uid == resultUID { out["user"] = .dict(DBusDictionaries.user(user)) }
       if resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
+      if anonymousUID != nil || previousUID != nil { out["upgraded"] = .boolean(isUpgraded) }
+      out["previous-uid"] = previousUID.map(DBusValue.string)
       if method == .actionCode {
         out["kind"] = actionKind.map { .string($0.rawValue) }
         out["email"] = email.map(DBusValue.string)
       }
-    case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .secondFactorRequired, .conflict, .exchanging,
-      .cancelled, .expired:
+    case .waitingForCaptcha, .waitingForCode, .secondFactorRequired, .exchanging, .cancelled, .expired:
       break
     }
     return out
@@ -59,6 +68,22 @@ extension Flow {
     out["error"] = error.map { .string($0.dbusName) }
     if stage == .waitingForLink { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
     if stage == .succeeded, resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
+    if stage == .succeeded, anonymousUID != nil || previousUID != nil { out["upgraded"] = .boolean(isUpgraded) }
+    return out
+  }
+
+  /// `conflict` (contract: Flow).
+  private func conflictDetails(locale: String?) -> [String: DBusValue] {
+    guard let conflict else { return [:] }
+    var out: [String: DBusValue] = [
+      "kind": .string(conflict.rawValue), "options": .strings(conflictOptions.map(\.rawValue)),
+      "message": .string(Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": email ?? ""])),
+    ]
+    out["email"] = email.map(DBusValue.string)
+    if conflict == .anonymousUpgrade {
+      out["anonymous-uid"] = anonymousUID.map(DBusValue.string)
+      out["existing-uid"] = existingUID.map(DBusValue.string)
+    }
     return out
   }
 }

@@ -15,6 +15,7 @@ extension FlowCoordinator {
     hiding.removeValue(forKey: id)?.cancel()
     guard let flow = flows[id]?.flow, flow.stage.isEnd else { return }
     flows.removeValue(forKey: id)
+    forgetStarter(id)
     onDisappear(flow)
   }
 

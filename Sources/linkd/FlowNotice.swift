@@ -7,7 +7,10 @@ import Texts
 enum FlowNotice {
   /// Nil where nothing is said.
   static func text(_ flow: Flow, user: User?, _ app: App?) -> Notice? {
-    guard flow.method == .emailLink || flow.method == .actionCode else { return nil }
+    switch flow.method {
+    case .emailLink, .actionCode, .provider: break
+    case .password, .phone, .anonymous, .custom, .totp, .none: return nil
+    }
     let locale = flow.locale ?? app?.languageCode
     guard let body = body(flow, user, locale) else { return nil }
     return Notice(title: app?.displayName ?? "linkd", body: body)
@@ -23,12 +26,13 @@ enum FlowNotice {
         return Texts.lookup("notice.signed-in-nameless", locale: locale)
       }
       return Texts.lookup("notice.signed-in", locale: locale, ["name": name])
-    case .failed: return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
+    // Something came to the flow that isn't its answer, and it goes on waiting.
+    case .failed, .waitingForRedirect: return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
     case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
     case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
     case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)
-    case .cancelled, .expired, .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode,
-      .secondFactorRequired, .reauthenticationRequired, .conflict, .exchanging:
+    case .cancelled, .expired, .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
+      .reauthenticationRequired, .conflict, .exchanging:
       return nil
     }
   }

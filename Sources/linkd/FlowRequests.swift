@@ -30,6 +30,21 @@ extension FlowCoordinator {
         ask(flow) { keeper, project async throws(AuthFailure) in
           try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
         }
+      case .signInWithCustomToken(let token):
+        signIn(flow) { toolkit, project async throws(AuthFailure) in
+          try await toolkit.signInWithCustomToken(token, project: project)
+        }
+      case .prepareAuthorization(let delay): prepareAuthorization(flow, delay: delay)
+      case .openBrowser: openBrowser(flow)
+      case .listen: listen(flow)
+      case .exchangeAuthorizationCode(let code, let delay): exchangeAuthorizationCode(flow, code, delay: delay)
+      case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
+      case .resolveLater(let seconds):
+        EventLoop.shared.after(.seconds(seconds)) { [weak self] in self?.feed(flow.id, .conflict(.timeOver)) }
+      case .unlink(let provider):
+        ask(flow) { keeper, _ async throws(AuthFailure) in
+          try await keeper.unlink(provider, flow.protectedUID) { self.isExchanging(flow) }
+        }
       case .deleteUser:
         ask(flow) { keeper, _ async throws(AuthFailure) in
           try await keeper.deleteUser(flow.protectedUID) { self.isExchanging(flow) }
@@ -76,14 +91,23 @@ extension FlowCoordinator {
     }
   }
 
-  /// The token of the account that a link adds something to.
-  private func linkingToken(_ flow: Flow) -> @LoopActor () async throws(AuthFailure) -> Secret<String>? {
+  /// The token of the account that something is added to; nil for a plain sign-in, and where the guest whose account it was
+  /// to be has gone.
+  func linkingToken(_ flow: Flow) -> @LoopActor () async throws(AuthFailure) -> Secret<String>? {
     { () async throws(AuthFailure) in
-      guard flow.purpose == .link, let token = try await self.keeper(flow.key)?.idToken().token else { return nil }
-      // A refresh takes time.
-      guard self.isExchanging(flow) else { throw AuthFailure(.cancelled) }
-      guard !self.isOthersNow(flow) else { throw AuthFailure(.userMismatch) }
-      return token
+      guard let uid = flow.linkUID, let keeper = self.keeper(flow.key) else { return nil }
+      let mayBePlain = flow.protectedUID == nil
+      do throws(AuthFailure) {
+        guard keeper.machine.user?.uid == uid else { throw AuthFailure(.userMismatch) }
+        let token = try await keeper.idToken().token
+        // A refresh takes time.
+        guard self.isExchanging(flow) else { throw AuthFailure(.cancelled) }
+        guard keeper.machine.user?.uid == uid else { throw AuthFailure(.userMismatch) }
+        return token
+      } catch {
+        guard mayBePlain, error.error == .userMismatch || error.endsSession else { throw error }
+        return nil
+      }
     }
   }
 
@@ -104,7 +128,8 @@ extension FlowCoordinator {
       guard let keeper = self.keeper(flow.key), self.flow(flow.id)?.stage == .exchanging else { return }
       do throws(AuthFailure) {
         let user = try await self.services.toolkit.lookup(idToken: grant.idToken, project: keeper.project(for: flow))
-        self.feed(flow.id, .lookedUp(user))
+        let current = keeper.machine.user
+        self.feed(flow.id, .lookedUp(user, guest: current?.isAnonymous == true ? current?.uid : nil))
       } catch {
         self.log(error, flow.id)
         self.feed(flow.id, .lookUpFailed(error))
@@ -147,10 +172,9 @@ extension FlowCoordinator {
     }
   }
 
-  private func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent) {
+  func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent?) {
     Task.onLoop {
-      guard let keeper = self.keeper(flow.key) else { return }
-      let event = await body(keeper)
+      guard let keeper = self.keeper(flow.key), let event = await body(keeper) else { return }
       if let failure = event.failure { self.log(failure, flow.id) }
       self.feed(flow.id, event)
     }
@@ -191,11 +215,11 @@ extension FlowEvent {
   fileprivate var failure: AuthFailure? {
     switch self {
     case .mailFailed(let failure), .exchangeFailed(let failure), .codeCheckFailed(let failure),
-      .lookUpFailed(let failure):
+      .lookUpFailed(let failure), .authorization(.failed(let failure)):
       failure
     case .started, .alreadySignedIn, .linkOpened, .emailProvided, .passwordProvided, .confirmed, .resendRequested,
-      .cancelRequested, .mailSent, .exchanged, .codeChecked, .performed, .lookedUp, .reauthenticated, .overdue,
-      .restored:
+      .cancelRequested, .mailSent, .exchanged, .codeChecked, .performed, .lookedUp, .authorization, .conflict,
+      .reauthenticated, .overdue, .restored:
       nil
     }
   }

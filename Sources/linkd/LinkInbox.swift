@@ -39,6 +39,7 @@ final class LinkInbox {
   private let registry: AppRegistry
   private let coordinator: FlowCoordinator
   private let services: Services
+  private let redirects: RedirectInbox
   /// Opens that match no row and no known code: each click is a new caller, so the limit is for all of them.
   private var strays = RateLimit(limit: 60, window: 60)
   private var unhandled: [UInt64: Unhandled] = [:]
@@ -54,26 +55,22 @@ final class LinkInbox {
     self.registry = registry
     self.coordinator = coordinator
     self.services = services
+    redirects = RedirectInbox(coordinator: coordinator, services: services)
   }
 
   // MARK: CanHandle
 
   /// What linkd thinks of `url`: no network, no change.
   func judge(_ url: String) throws(AuthFailure) -> Verdict {
-    switch registry.parser.parse(url) {
+    switch registry.parser.parse(url, pending: coordinator.pendingReturns) {
     case .failure(let rejection): return .rejected(rejection)
-    case .success(let link): return try judge(link)
+    case .success(let link): return try judge(link, url)
     }
   }
 
-  private func judge(_ link: Link) throws(AuthFailure) -> Verdict {
+  private func judge(_ link: Link, _ url: String) throws(AuthFailure) -> Verdict {
     var verdict = Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, hint: link.hint)
-    guard case .action(let action) = link.content else {
-      // Redirects and verifications count for the flow that waits for them alone.
-      if verdict.reason == nil { verdict.reason = LinkRejectionReason.noPendingRequest.rawValue }
-      if verdict.reason == LinkRejectionReason.noPendingRequest.rawValue { verdict.kind = .none }
-      return verdict
-    }
+    guard case .action(let action) = link.content else { return try redirects.judge(link, url) }
     switch try target(of: link, action) {
     case .success(.flow(let flow)):
       verdict.key = flow.key
@@ -92,7 +89,7 @@ final class LinkInbox {
   /// - Throws: `rateLimited`, `differentDevice`, `operationNotAllowed`, `noSuchApp` where the app's file is damaged, and the
   ///   storage errors.
   func open(_ url: String, caller: Caller) throws(AuthFailure) -> Verdict {
-    switch registry.parser.parse(url) {
+    switch registry.parser.parse(url, pending: coordinator.pendingReturns) {
     case .failure(let rejection):
       try countStray()
       if rejection.reason.exitCode == 3, let damage = registry.damaged.first(where: { $0.speaks(of: url) }) {
@@ -104,10 +101,13 @@ final class LinkInbox {
       return .rejected(rejection)
     case .success(let link):
       guard case .action(let action) = link.content else {
-        try countStray()
+        let verdict = try redirects.judge(link, url)
+        // What a flow waits for is no stray.
+        if verdict.flow == nil { try countStray() }
+        try redirects.open(link, url, verdict)
         services.log.info(
-          "link not handled", ["kind": link.kind.rawValue, "reason": link.reject ?? "noPendingRequest"])
-        return try judge(link)
+          "redirect", ["kind": link.kind.rawValue, "flow": verdict.flow?.value ?? "-", "reason": verdict.reason ?? "-"])
+        return verdict
       }
       return try open(link, action, caller: caller)
     }
@@ -159,6 +159,13 @@ final class LinkInbox {
     flow.caller = caller.sandboxID
     flow.tenantID = action.tenantID
     if !isSignIn { flow.actionKind = action.kind }
+    // The guest who asked for the mail is still here: the account may become theirs (behaviour: Anonymous upgrade).
+    if isSignIn, let keeper = registry.keep(key), let guest = keeper.guestToUpgrade,
+      action.hints.anonymousUID == guest
+    {
+      flow.anonymousUID = guest
+      flow.linkUID = guest
+    }
     try coordinator.startUnsolicited(flow, code: action.oobCode)
     return flow.id
   }

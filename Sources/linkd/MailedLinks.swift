@@ -36,7 +36,7 @@ struct MailedLinks: Sendable {
 
   /// The continue URL of the mail: the caller's or the app's, with the token and FirebaseUI's parameters added.
   ///
-  /// - Throws: `handlerMissing` where the app wants a loopback page, `invalidContinueURL`.
+  /// - Throws: `invalidContinueURL`.
   func continueURL(for flow: Flow, app: App) throws(AuthFailure) -> String {
     let hints = LinkHints(
       sessionID: try token(for: flow), anonymousUID: flow.anonymousUID, sameDevice: flow.forceSameDevice,
@@ -60,6 +60,7 @@ struct MailedLinks: Sendable {
 
   private func base(_ flow: Flow, _ app: App) throws(ContinueURLError) -> String {
     if let url = flow.continueURL ?? app.continueURL { return url }
+    if app.continueMode == .loopback { return "http://localhost:\(app.loopbackPort)/sign-in" }
     if let emulator = flow.key.backend.emulator { return "http://\(emulator)/emulator/continue" }
     // Nothing of ours is hosted: the person pastes the address bar of the project's own page.
     if app.continueMode == .paste { return "https://\(app.authDomain)/" }

@@ -43,6 +43,22 @@ struct Options {
     return text
   }
   func bool(_ key: String) throws(DBusError) -> Bool? { try read(key, "a boolean (b)", \.asBool) }
+  func strings(_ key: String) throws(DBusError) -> [String]? { try read(key, "a list of strings (as)", \.asStrings) }
+
+  /// A dictionary of texts (a{ss}).
+  func texts(_ key: String) throws(DBusError) -> [String: String]? {
+    guard let value = values[key] else { return nil }
+    var texts: [String: String] = [:]
+    for entry in value.asEntries ?? [] {
+      guard case .string(let name) = entry.key, case .string(let text) = entry.value else { continue }
+      texts[name] = text
+    }
+    guard let entries = value.asEntries, entries.count == texts.count else {
+      throw .invalidArgs("The \(kind) '\(key)' must be texts by name (a{ss}).")
+    }
+    return texts
+  }
+
   func uint32(_ key: String) throws(DBusError) -> UInt32? { try read(key, "a number (u)", \.asUInt32) }
 
   private func read<T>(

@@ -9,12 +9,17 @@ final class ReturnListeners {
   var respond: @LoopActor (LoopbackRequest) -> LoopbackResponse = { _ in LoopbackResponse(status: 404) }
   private var listeners: [UInt16: LoopbackListener] = [:]
   private var flows: [FlowID: UInt16] = [:]
+  /// Closed, with an answer on its way.
+  private var closing: [LoopbackListener] = []
   private let log: Log
 
   init(log: Log) { self.log = log }
 
   /// Whether an answer is still on its way to a browser.
-  var isBusy: Bool { listeners.values.contains(where: \.isBusy) }
+  var isBusy: Bool { listeners.values.contains(where: \.isBusy) || closing.contains(where: \.isBusy) }
+
+  /// Whether a listener is held for the flow.
+  func isListening(for flow: FlowID) -> Bool { flows[flow] != nil }
 
   /// Holds `port` for the flow, on 127.0.0.1 and ::1 alike; 0 lets the system choose.
   ///
@@ -22,7 +27,8 @@ final class ReturnListeners {
   /// - Throws: `handlerMissing` where somebody else has it, or pages can't be served here.
   func listen(for flow: FlowID, at port: UInt16) throws(AuthFailure) -> UInt16 {
     release(flow)
-    let listener = try listeners[port] ?? open(port)
+    let listener: LoopbackListener
+    if let held = listeners[port] { listener = held } else { listener = try open(port) }
     listeners[listener.port] = listener
     flows[flow] = listener.port
     return listener.port
@@ -32,14 +38,10 @@ final class ReturnListeners {
   func release(_ flow: FlowID) {
     guard let port = flows.removeValue(forKey: flow), !flows.values.contains(port) else { return }
     // Its answer still goes out, and takes a moment.
-    let listener = listeners.removeValue(forKey: port)
-    listener?.close()
-    closing.append(contentsOf: listener.map { [$0] } ?? [])
-    closing.removeAll { !$0.isBusy }
+    guard let listener = listeners.removeValue(forKey: port) else { return }
+    listener.close()
+    closing = closing.filter(\.isBusy) + [listener]
   }
-
-  /// Closed, with an answer on its way.
-  private var closing: [LoopbackListener] = []
 
   private func open(_ port: UInt16) throws(AuthFailure) -> LoopbackListener {
     do throws(LoopbackError) {

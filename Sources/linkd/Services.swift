@@ -1,5 +1,6 @@
 import AuthCore
 import DBus
+import Desktop
 import EventLoop
 import IdentityToolkit
 import SessionStore
@@ -11,6 +12,8 @@ struct Services {
   let log: Log
   let storage: Storage
   let toolkit: IdentityToolkit
+  let openID: OpenIDClient
+  let browser: Browser
   let broadcast: Broadcast
   let links: MailedLinks
 

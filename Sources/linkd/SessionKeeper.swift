@@ -44,6 +44,12 @@ final class SessionKeeper {
     }
   }
 
+  /// The guest whose account a sign-in makes a lasting one; nil where nobody is one, or the app doesn't want it.
+  var guestToUpgrade: String? {
+    guard app.options.autoUpgradeAnonymous, let user = machine.user, user.isAnonymous else { return nil }
+    return user.uid
+  }
+
   /// Says the current state once, after start: a subscriber that outlived the last daemon learns it (B128).
   func announce() { services.broadcast.stateChanged(machine) }
 

@@ -105,7 +105,7 @@ struct ArchitectureTests {
       ("import CDBus\n", "LinkHandler"), ("import DBus\n", "AuthCore"), ("import LinkHandler\n", "PhoneVerification"),
       ("import SessionStore\n", "IdentityToolkit"), ("@testable import SessionStore", "IdentityToolkit"),
       ("public import Keyring\n", "Desktop"), ("import CSQLite\n", "linkd"), ("import CCrypto\n", "linkctl"),
-      ("import CCrypto\n", "AuthEmulator"), ("import Glibc\n", "AuthCore"), ("import Foundation\n", "linkd"),
+      ("import Crypto\n", "AuthEmulator"), ("import Glibc\n", "AuthCore"), ("import Foundation\n", "linkd"),
       ("\n\nimport Foundation\n", "linkd"),
       ("import FoundationNetworking\n", "linkd"), ("// For dates.\nimport Foundation\n", "AuthCore"),
       ("import FoundationEssentials\n", "Texts"), ("import struct Foundation.URL", "AuthCore"),
@@ -118,7 +118,7 @@ struct ArchitectureTests {
     "the checker lets pass what is allowed",
     arguments: [
       ("public import AuthCore\n", "LinkHandler"), ("import Glibc\n", "Texts"),
-      ("import CMicroHTTPD\n", "AuthEmulator"),
+      ("import CMicroHTTPD\n", "AuthEmulator"), ("import CCrypto\n", "AuthEmulator"),
       ("// For dates.\nimport Foundation\n", "linkd"), ("/// import CDBus\nlet important = 1\n", "AuthCore"),
       ("import Synchronization\n", "EventLoop"),
     ]) func allowed(_ source: String, _ target: String)

@@ -11,7 +11,9 @@ struct ActiveFault: Sendable {
 
   init(id: Int, _ fault: Fault) { (self.id, self.fault, remaining) = (id, fault, fault.times) }
 
-  func hits(_ path: String) -> Bool { remaining != 0 && (fault.path.isEmpty || path.contains(fault.path)) }
+  func hits(_ path: String) -> Bool {
+    remaining != 0 && (fault.path.isEmpty || path.contains(fault.path)) && fault.openIDFault?.hits(path) ?? true
+  }
 
   var json: JSONValue {
     .record([

@@ -31,6 +31,8 @@ public struct Fault: Sendable, Equatable {
     case redirect(to: String)
     /// The connection is reset.
     case reset
+    /// An OpenID provider answers as it must not.
+    case openID(OpenIDFault)
   }
 
   /// Where a request is held until it's released.
@@ -80,10 +82,13 @@ extension Fault {
   var letsHandle: Bool {
     switch answer {
     case .own: isHandled || status == nil
-    case .cut, .huge, .drip: true
+    case .cut, .huge, .drip, .openID: true
     case .hang, .error, .html, .wrongJSON, .otherShape, .empty, .redirect, .reset: isHandled
     }
   }
+
+  /// What is wrong with an OpenID provider.
+  var openIDFault: OpenIDFault? { if case .openID(let fault) = answer { fault } else { nil } }
 
   /// The answer after the fault. `own` is nil where the request wasn't handled.
   func damaged(_ own: Reply?) -> Reply {
@@ -91,6 +96,7 @@ extension Fault {
     var reply = own
     switch answer {
     case .own: reply = status == nil ? own : unavailable
+    case .openID: break
     case .hang: reply = .dropped
     case .error(let message):
       var error = APIError(message)

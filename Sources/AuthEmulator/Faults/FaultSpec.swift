@@ -5,7 +5,7 @@ extension Fault {
   ///
   /// `path=accounts:lookup,status=503,retry-after=30,times=2`. Keys: `path`, `times`, `delay` (ms), `clock` (± seconds),
   /// `expires-in` (seconds that ID tokens live), `status`, `retry-after`, `error` (message of the API), `redirect` (address),
-  /// `huge` (bytes), `drip` (ms).
+  /// `huge` (bytes), `drip` (ms), `openid` (name of an `OpenIDFault`).
   /// Words: `hang`, `html`, `cut`, `wrong-json`, `other-shape`, `empty`, `huge`, `drip`, `reset`, `hold-before-handling`,
   /// `hold-after-handling`, `handle`.
   public init(spec: String) throws(EmulatorError) {
@@ -51,6 +51,7 @@ extension Fault {
   private static func answer(_ key: String, _ value: String?) throws(EmulatorError) -> Answer? {
     switch (key, value) {
     case ("error", let message?): .error(message)
+    case ("openid", let name?): OpenIDFault(rawValue: name).map { .openID($0) }
     case ("redirect", let address?): .redirect(to: address)
     case ("huge", let value): .huge(bytes: try number(value ?? "67108864", 1...1 << 32))
     case ("drip", let value): .drip(milliseconds: try number(value ?? "50", 0...60_000))

@@ -20,6 +20,12 @@ struct HTTPRequest: Sendable {
   /// The first value of a query parameter.
   func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
+  /// The fields of a form; of a repeated one the first counts.
+  var form: [String: String] {
+    let pairs = URLText.pairs(String(decoding: body, as: UTF8.self)).map { ($0.name, $0.value) }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
   /// The media type of the body, lower-case, without parameters.
   var mediaType: String? {
     headers["content-type"].map { type in

@@ -8,6 +8,7 @@ extension Operation {
       CustomTokenSignIn.operations, SecondFactorEnrollment.operations, SecondFactorSignIn.operations,
       Passkeys.operations, Tenants.operations, ProjectConfig.operations, AccountLists.operations,
       BatchCreate.operations, SessionCookie.operations, ActionPage.operations, ContinuePage.operations,
-      Unsupported.operations,
+      HandlerPage.operations, Discovery.operations, Authorize.operations, TokenEndpoint.operations,
+      ProviderControl.operations, Unsupported.operations,
     ].flatMap(\.self)
 }

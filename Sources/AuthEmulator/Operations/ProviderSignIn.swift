@@ -26,7 +26,9 @@ enum ProviderSignIn {
     if call.filled("pendingIdToken") != nil { throw .notImplemented("pendingIdToken is not implemented yet.") }
     guard let address = call.filled("requestUri") else { throw APIError("MISSING_REQUEST_URI") }
     guard URLText.isAbsolute(address) else { throw APIError("INVALID_REQUEST_URI") }
-    let credential = try ProviderCredential(address: address, form: call["postBody"] ?? "")
+    let credential = try ProviderCredential(
+      address: address, form: call["postBody"] ?? "", accessTokens: world.providers.accessTokens)
+    try world.redeemReturn(address, providerID: credential.providerID, session: call["sessionId"])
     let project = world[call.scope]
     var outcome: Outcome
     if let token = call["idToken"] {

@@ -67,7 +67,7 @@ final class Service: Sendable {
     if let hit {
       reply = answer(request, number: number, hit: hit, socket: socket)
     } else {
-      reply = handle(request, number: number, clockOffset: 0)
+      reply = handle(request, number: number, fault: nil)
     }
     if reply.status != 0 { state.withLock { $0.note(number) { $0.status = reply.status } } }
     return dated(reply, clockOffset: hit?.fault.clockOffset ?? 0)
@@ -106,18 +106,19 @@ final class Service: Sendable {
     if fault.delay > 0, wait(number, socket, milliseconds: fault.delay, heldBy: nil) == .peerGone { return .dropped }
     if fault.hold == .beforeHandling, wait(number, socket, heldBy: hit.id) == .peerGone { return .dropped }
     var own: Reply?
-    if fault.letsHandle { own = handle(request, number: number, clockOffset: fault.clockOffset) }
+    if fault.letsHandle { own = handle(request, number: number, fault: fault) }
     if fault.hold == .afterHandling || fault.answer == .hang { _ = wait(number, socket, heldBy: hit.id) }
     return fault.damaged(own)
   }
 
-  private func handle(_ request: HTTPRequest, number: Int, clockOffset: Int64) -> Reply {
+  private func handle(_ request: HTTPRequest, number: Int, fault: Fault?) -> Reply {
     var answers: [FunctionCall.Event: FunctionAnswer] = [:]
     var ids: [String] = []
     while true {
       let reply = state.withLock { state in
         state.note(number) { $0.isHandled = true }
-        var world = state.world.beginning(clockOffset: clockOffset, ids: ids, answers: answers)
+        var world = state.world.beginning(
+          clockOffset: fault?.clockOffset ?? 0, openIDFault: fault?.openIDFault, ids: ids, answers: answers)
         let reply = router.answer(request, world: &world)
         // Who waits for a function has done nothing yet; the ids it told are kept.
         if reply.waitsFor == nil { state.world = world.ended() } else { ids = world.givenIDs + world.nextIDs }

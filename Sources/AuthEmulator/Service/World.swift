@@ -23,6 +23,7 @@ struct World: Sendable {
   let schemes: [String]
   var projects: [Scope: Project] = [:]
   var clock = Clock.system
+  var providers = Providers()
   /// The ids that the next accounts and tenants get, before random ones.
   var nextIDs: [String] = []
   /// Those given to the present request, should it have to be handled again.
@@ -31,6 +32,8 @@ struct World: Sendable {
   var functionAnswers: [FunctionCall.Event: FunctionAnswer] = [:]
   /// Seconds the clock is wrong by during the present request; a fault.
   var clockOffset: Int64 = 0
+  /// What is wrong with an OpenID provider during the present request; a fault.
+  var openIDFault: OpenIDFault?
 
   init(project: String, schemes: [String]) { (mainProject, self.schemes) = (project, schemes) }
 
@@ -66,16 +69,17 @@ struct World: Sendable {
 
   /// A copy for a request that is handled for the first time, or again with what functions have answered.
   func beginning(
-    clockOffset: Int64, ids: [String], answers: [FunctionCall.Event: FunctionAnswer]
+    clockOffset: Int64, openIDFault: OpenIDFault?, ids: [String], answers: [FunctionCall.Event: FunctionAnswer]
   ) -> World {
     var world = self
+    world.openIDFault = openIDFault
     (world.clockOffset, world.functionAnswers, world.givenIDs) = (clockOffset, answers, [])
     world.nextIDs = ids.isEmpty ? nextIDs : ids
     return world
   }
 
   /// The copy after the request.
-  func ended() -> World { beginning(clockOffset: 0, ids: [], answers: [:]) }
+  func ended() -> World { beginning(clockOffset: 0, openIDFault: nil, ids: [], answers: [:]) }
 
   /// The tenants of a project, in the order of their ids.
   func tenants(of project: String) -> [Tenant] {

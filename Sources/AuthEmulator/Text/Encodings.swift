@@ -94,6 +94,12 @@ enum URLText {
       && !text.contains(" ")
   }
 
+  /// Whether a text is a URI's scheme (RFC 3986, section 3.1).
+  static func isScheme(_ text: some StringProtocol) -> Bool {
+    guard let first = text.first, first.isASCII, first.isLetter else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+  }
+
   /// `url` with further query parameters, before its fragment.
   static func adding(_ parameters: [(name: String, value: String)], to url: String) -> String {
     let fragment = url.firstIndex(of: "#") ?? url.endIndex

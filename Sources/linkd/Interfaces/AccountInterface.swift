@@ -20,6 +20,9 @@ struct AccountInterface {
         Method(
           "SendEmailVerification", in: [Argument("options", "a{sv}")], out: [], handler: .async(sendEmailVerification)),
         Method(
+          "Unlink", in: [Argument("provider_id", "s"), Argument("options", "a{sv}")], out: [Argument("flow", "o")],
+          handler: .sync(unlink)),
+        Method(
           "DeleteUser", in: [Argument("options", "a{sv}")], out: [Argument("flow", "o")], handler: .sync(deleteUser)),
         Method(
           "Reauthenticate", in: [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
@@ -61,10 +64,40 @@ struct AccountInterface {
     return [.objectPath(Paths.flow(flow.id))]
   }
 
-  /// By a link to the user's own address.
+  /// A provider, or `password` or `phone`.
+  private func unlink(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    let options = try Options(call)
+    var flow = try FlowStart(keeper: keeper, tree: tree).row(
+      call, options, method: .none, purpose: .unlink, lifetime: waitingLifetime)
+    flow.linkProvider = call.text(0)
+    try tree.answer(options, keeper) { () throws(AuthFailure) in
+      guard keeper.machine.user?.providers.contains(where: { $0.providerID == flow.linkProvider }) == true else {
+        throw AuthFailure(.noSuchProvider, cause: "cause.not-linked")
+      }
+      try tree.coordinator.start(flow)
+    }
+    return [.objectPath(Paths.flow(flow.id))]
+  }
+
+  /// In the way in which the user has signed in.
   private func reauthenticate(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     let options = try Options(call)
-    let flow = try FlowStart(keeper: keeper, tree: tree).row(
+    let start = FlowStart(keeper: keeper, tree: tree)
+    switch keeper.machine.session?.method {
+    case .provider(let id)?:
+      let id = try ProviderSignIns(keeper: keeper, tree: tree).reauthenticate(call, options, by: id)
+      return [.objectPath(Paths.flow(id))]
+    case .password?:
+      var flow = try start.row(call, options, method: .password, purpose: .reauthenticate, lifetime: waitingLifetime)
+      try tree.answer(options, keeper) { () throws(AuthFailure) in
+        guard let email = keeper.machine.user?.email else { throw .noAddress }
+        flow.email = email
+        try tree.coordinator.start(flow)
+      }
+      return [.objectPath(Paths.flow(flow.id))]
+    default: break
+    }
+    let flow = try start.row(
       call, options, method: .emailLink, purpose: .reauthenticate, lifetime: EmailLinkFlow.lifetime)
     try tree.answer(options, keeper) { () throws(AuthFailure) in
       guard let email = keeper.machine.user?.email else { throw .noAddress }

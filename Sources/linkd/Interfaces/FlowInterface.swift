@@ -22,6 +22,11 @@ struct FlowInterface {
         Method(
           "ProvidePassword", in: [Argument("password", "s"), Argument("options", "a{sv}")], out: [],
           handler: .sync(providePassword)),
+        Method(
+          "ResolveConflict", in: [Argument("choice", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .sync(resolveConflict)),
+        Method(
+          "GetUrl", in: [Argument("options", "a{sv}")], out: [Argument("url", "s")], handler: .sync(getURL)),
         Method("Confirm", in: [Argument("options", "a{sv}")], out: [], handler: .sync(confirm)),
         Method("Resend", in: [Argument("options", "a{sv}")], out: [], handler: .sync(resend)),
         Method("Cancel", in: [Argument("options", "a{sv}")], out: [], handler: .sync(cancel)),
@@ -57,9 +62,7 @@ struct FlowInterface {
 
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
-    return flow.details(session: keeper?.machine.session) {
-      AuthFailure($0, detail: flow.errorDetail).message(locale: locale)
-    }
+    return flow.details(session: keeper?.machine.session, locale: locale)
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
@@ -81,6 +84,27 @@ struct FlowInterface {
 
   private func confirm(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try act(call) { () throws(AuthFailure) in try tree.coordinator.handle(.confirmed, id) }
+  }
+
+  private func resolveConflict(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    let options = tree.coordinator.flow(id)?.conflictOptions ?? []
+    guard let choice = ConflictChoice(rawValue: call.text(0)), options.isEmpty || options.contains(choice) else {
+      let words = options.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+      throw .invalidArgs("The choice must be one of those that the flow offers: \(words).")
+    }
+    return try act(call) { () throws(AuthFailure) in
+      try tree.coordinator.handle(.conflict(.resolved(choice, current: keeper?.machine.user)), id)
+    }
+  }
+
+  /// What the browser is to open: whoever has it could be lured into finishing somebody else's sign-in.
+  private func getURL(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    let url = try tree.answer(try Options(call), keeper) { () throws(AuthFailure) -> String in
+      guard tree.coordinator.isStarter(call.caller, of: id) else { throw AuthFailure(.accessDenied) }
+      guard let url = tree.coordinator.flow(id)?.authorization?.url else { throw AuthFailure(.noSuchFlow) }
+      return url.reveal()
+    }
+    return [.string(url)]
   }
 
   private func resend(_ call: MethodCall) throws(DBusError) -> [DBusValue] {

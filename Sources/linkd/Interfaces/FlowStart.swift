@@ -27,12 +27,21 @@ struct FlowStart {
     flow.tenantID = keeper.app.tenantID
     let user = keeper.machine.user
     if user?.isAnonymous == true { flow.anonymousUID = user?.uid }
+    if purpose == .signIn { flow.linkUID = keeper.guestToUpgrade }
+    if purpose == .link { flow.linkUID = user?.uid }
     if purpose.concernsUser {
       guard let user else { throw tree.reply(keeper.missingUser, options, keeper) }
       flow.protectedUID = user.uid
       flow.tenantID = user.tenantID ?? flow.tenantID
     }
     return flow
+  }
+
+  /// How a browser is to be opened for the flow; nil where the caller does it.
+  func browserWish(_ options: Options) throws(DBusError) -> BrowserWish? {
+    guard try options.bool("open-browser") ?? true else { return nil }
+    return BrowserWish(
+      parentWindow: try options.string("parent-window"), activationToken: try options.string("activation-token"))
   }
 
   private func id(_ options: Options) throws(DBusError) -> FlowID {
@@ -77,10 +86,17 @@ struct EmailLinks {
   func send(_ row: Flow, to typed: String) throws(AuthFailure) {
     var flow = row
     flow.email = try address(typed, for: flow)
-    if keeper.app.continueMode == .loopback { throw AuthFailure(.handlerMissing) }
     flow.linkTokenHash = try tree.services.links.hash(for: flow)
     _ = try tree.services.links.continueURL(for: flow, app: keeper.app)
-    try tree.coordinator.start(flow)
+    // Both addresses are ours before the mail is sent (behaviour: How a mail's link reaches linkd).
+    let port = keeper.app.continueMode == .loopback ? keeper.app.loopbackPort : 0
+    if port > 0 { _ = try tree.coordinator.returns.listen(for: flow.id, at: port) }
+    do throws(AuthFailure) {
+      try tree.coordinator.start(flow)
+    } catch {
+      tree.coordinator.returns.release(flow.id)
+      throw error
+    }
   }
 
   /// The typed address as the server gets it.

@@ -19,6 +19,14 @@ struct SignInInterface {
         starting("SignInWithPassword", ["email", "password"], signInWithPassword),
         starting("CreateUser", ["email", "password"], createUser),
         starting("SignInAnonymously", [], signInAnonymously),
+        starting("SignInWithProvider", ["provider_id"], providers.signInWithProvider),
+        starting("SignInWithCustomToken", ["token"], providers.signInWithCustomToken),
+        Method(
+          "SignInWithCredential", in: [Argument("credential", "a{sv}"), Argument("options", "a{sv}")],
+          out: [Argument("flow", "o")],
+          handler: .sync { call throws(DBusError) in
+            [.objectPath(Paths.flow(try providers.signInWithCredential(call, Options(call))))]
+          }),
         Method(
           "FetchSignInMethods", in: [Argument("email", "s"), Argument("options", "a{sv}")],
           out: [Argument("methods", "as")], handler: .async(fetchSignInMethods)),
@@ -50,6 +58,7 @@ struct SignInInterface {
   }
 
   private var start: FlowStart { FlowStart(keeper: keeper, tree: tree) }
+  private var providers: ProviderSignIns { ProviderSignIns(keeper: keeper, tree: tree) }
 
   // MARK: Flows
 

@@ -1,0 +1,30 @@
+import EventLoop
+
+extension AuthEmulator {
+  /// The address of an OpenID provider, which is its issuer: discovery is below it.
+  /// - Parameter name: empty for the one without a name. Every name is somebody, with keys and settings of his own.
+  public func issuer(_ name: String = "") -> String { service.state.withLock { $0.world.issuer(name) } }
+
+  /// The accounts that the pages offer: those that were added.
+  public var providerAccounts: [ProviderAccount] { service.state.withLock { $0.world.providers.accounts } }
+
+  /// Adds an account that the pages offer, or replaces the one with its subject and provider.
+  public func add(_ account: ProviderAccount) { service.state.withLock { $0.world.providers.add(account) } }
+
+  /// Says who answers the pages: a person, or they themselves at once.
+  public func setConsent(_ consent: Consent) { service.state.withLock { $0.world.providers.consent = consent } }
+
+  /// Changes how an OpenID provider behaves.
+  /// - Parameter name: empty for the one without a name.
+  public func setOpenID(_ settings: OpenIDSettings, of name: String = "") {
+    service.state.withLock { $0.world[openID: name].settings = settings }
+  }
+
+  /// Lets an OpenID provider sign with new keys.
+  /// - Parameters:
+  ///   - name: empty for the one without a name.
+  ///   - keepsOld: whether the old keys stay in its key set.
+  public func rotateKeys(of name: String = "", keepsOld: Bool) {
+    service.state.withLock { $0.world[openID: name].rotateKeys(keepsOld: keepsOld) }
+  }
+}

@@ -1,0 +1,138 @@
+import AppConfiguration
+import AuthCore
+import Desktop
+import EventLoop
+import IdentityToolkit
+import LinkHandler
+
+/// What the machines ask of providers, and of the desktop for them (behaviour: OAuth and OpenID Connect).
+extension FlowCoordinator {
+  /// Tries to get a provider's keys, once its tokens are here: the code behind them is spent.
+  private static let keyTries = 6
+
+  func prepareAuthorization(_ flow: Flow, delay: Int64) {
+    later(flow, delay, at: .starting) { keeper in
+      do throws(AuthFailure) {
+        return .authorization(.ready(try await self.authorizations.request(for: flow, keeper.app)))
+      } catch {
+        return .authorization(.failed(error))
+      }
+    }
+  }
+
+  /// For whoever asked for it in this life of the daemon, unless they do it themselves.
+  func openBrowser(_ flow: Flow) {
+    guard let wish = browsing.removeValue(forKey: flow.id), let url = flow.authorization?.url else { return }
+    request(flow) { _ in
+      switch await self.services.browser.open(
+        url, parentWindow: wish.parentWindow, activationToken: wish.activationToken)
+      {
+      case .opened: return nil
+      case .refused: return .authorization(.browserRefused)
+      case .unavailable: return .authorization(.browserMissing)
+      }
+    }
+  }
+
+  /// After a restart: the same port as before, or the person has to paste the address.
+  func listen(_ flow: Flow) {
+    guard let port = flow.authorization?.loopbackPort else { return }
+    do throws(AuthFailure) {
+      _ = try returns.listen(for: flow.id, at: port)
+    } catch {
+      EventLoop.shared.after(.zero) { self.feed(flow.id, .authorization(.listenerMissing)) }
+    }
+  }
+
+  func exchangeAuthorizationCode(_ flow: Flow, _ code: Secret<String>, delay: Int64) {
+    later(flow, delay, at: .exchanging) { keeper in
+      do throws(AuthFailure) {
+        return .authorization(.credentialReceived(try await self.credential(flow, code, keeper)))
+      } catch {
+        return .exchangeFailed(error)
+      }
+    }
+  }
+
+  /// The provider's tokens, checked. They go to nobody but the server of the accounts.
+  private func credential(
+    _ flow: Flow, _ code: Secret<String>, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) -> OAuthCredential {
+    let id = flow.method.description
+    guard let client = flow.authorization?.client, let provider = Providers.find(id, in: keeper.app) else {
+      throw AuthFailure(.noSuchProvider)
+    }
+    PausePoint.exchangeSent.reached()
+    let tokens = try await services.openID.exchange(
+      code: code, authorization: client, secret: provider.client.clientSecret, providerID: id)
+    PausePoint.exchangeAnswered.reached()
+    var credential = OAuthCredential(providerID: id)
+    credential.accessToken = tokens.accessToken
+    if client.metadata.issuer != nil {
+      guard let idToken = tokens.idToken else {
+        throw AuthFailure(.invalidProviderResponse, serverCode: "NO_ID_TOKEN")
+      }
+      try await check(idToken, client, keeper)
+      credential.idToken = idToken
+      credential.rawNonce = client.rawNonce
+    }
+    guard !credential.isEmpty else { throw AuthFailure(.invalidProviderResponse, serverCode: "NO_TOKEN") }
+    return credential
+  }
+
+  private func check(
+    _ idToken: Secret<String>, _ client: PendingAuthorization.Client, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) {
+    for attempt in 1... {
+      do throws(AuthFailure) {
+        _ = try await services.openID.verify(idToken: idToken, authorization: client, now: keeper.serverNow)
+        return
+      } catch {
+        guard error.isTransient, attempt < Self.keyTries else { throw error }
+        try? await EventLoop.shared.sleep(for: .seconds(error.retryAfter ?? Int64(1 << attempt)))
+      }
+    }
+  }
+
+  func signInWithCredential(_ flow: Flow, _ credential: OAuthCredential, delay: Int64) {
+    let linking = linkingToken(flow)
+    later(flow, delay, at: .exchanging) { keeper in
+      guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
+      do throws(AuthFailure) {
+        let answer = try await self.services.toolkit.signInWithIdp(
+          credential, idToken: try await linking(), createsAccount: flow.purpose != .reauthenticate,
+          project: keeper.project(for: flow))
+        switch answer {
+        case .grant(let grant, let uid, _): return .exchanged(grant, uid: uid)
+        case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))
+        case .conflict(let conflict): return .conflict(.found(conflict))
+        }
+      } catch {
+        return .exchangeFailed(error)
+      }
+    }
+  }
+
+  /// A request after `delay` seconds, if the flow still stands at `stage` then.
+  private func later(
+    _ flow: Flow, _ delay: Int64, at stage: FlowStage, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent
+  ) {
+    request(flow) { keeper in
+      if delay > 0 { try? await EventLoop.shared.sleep(for: .seconds(delay)) }
+      guard self.flow(flow.id)?.stage == stage else { return nil }
+      return await body(keeper)
+    }
+  }
+
+  /// Somebody has signed in: a credential that waits for them is linked.
+  func offerConflicts(_ key: SessionKey) {
+    guard let user = keeper(key)?.machine.user, !user.isAnonymous else { return }
+    for flow in live where flow.key == key && flow.stage == .conflict { feed(flow.id, .conflict(.signedIn(user))) }
+  }
+}
+
+/// How a caller wants a browser to be opened.
+struct BrowserWish {
+  var parentWindow: String?
+  var activationToken: String?
+}

@@ -1,0 +1,90 @@
+import AuthCore
+import Crypto
+import EventLoop
+import LinkHandler
+import SessionStore
+
+/// What becomes of a provider's redirect: it counts for the flow that waits for its `state` or `eventId` alone, and only where
+/// that flow waits for it (behaviour: OAuth and OpenID Connect).
+@LoopActor
+struct RedirectInbox {
+  let coordinator: FlowCoordinator
+  let services: Services
+
+  /// What linkd thinks of it. `flow` is set where one waits for it, or has had it.
+  func judge(_ link: Link, _ url: String) throws(AuthFailure) -> LinkInbox.Verdict {
+    var verdict = LinkInbox.Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, hint: link.hint)
+    if let flow = try flow(of: link, url) {
+      verdict.key = flow.key
+      verdict.flow = flow.id
+      verdict.handled = link.reject == nil
+      return verdict
+    }
+    // Without `state` there's nothing to look up, and the parser has said so.
+    if link.flowToken == nil, link.reject != nil { return verdict }
+    verdict.kind = .none
+    verdict.reason = LinkRejectionReason.noPendingRequest.rawValue
+    return verdict
+  }
+
+  /// Gives the redirect to its flow, durably; what is nobody's is told to those that wait where it arrived.
+  func open(_ link: Link, _ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) {
+    guard case .oauthRedirect(let redirect) = link.content else { return }
+    guard let id = verdict.flow else { return tell(link, url) }
+    try coordinator.show(id)
+    guard coordinator.flow(id)?.stage == .waitingForRedirect else { return }
+    var code: Secret<String>?
+    if case .own(let response) = redirect.response { code = response.code }
+    if let code, try isOthers(code, id) {
+      return try coordinator.handle(.authorization(.redirectRefused(.invalidProviderResponse)), id)
+    }
+    try coordinator.redirect(id, redirect, code: code)
+  }
+
+  /// A code that another flow has had already.
+  private func isOthers(_ code: Secret<String>, _ id: FlowID) throws(AuthFailure) -> Bool {
+    let hash = SHA256.hash(code.reveal())
+    let owner = try services.stored { store throws(StoreError) in try store.flow(codeHash: hash) }
+    return owner.map { $0.id != id } ?? false
+  }
+
+  private func flow(of link: Link, _ url: String) throws(AuthFailure) -> Flow? {
+    guard case .oauthRedirect(let redirect) = link.content, let token = link.flowToken else { return nil }
+    let hash = SHA256.hash(token.reveal())
+    let stored = try services.stored { store throws(StoreError) in try store.flow(linkTokenHash: hash) }
+    guard let flow = stored.map({ coordinator.flow($0.id) ?? $0 }), link.candidates.contains(flow.key.app),
+      case .provider = flow.method
+    else { return nil }
+    switch flow.stage {
+    case .waitingForRedirect: return flow.waits(for: redirect, at: url) ? flow : nil
+    // Given up: its browser has come too late.
+    case .cancelled, .expired: return nil
+    default: return flow
+    }
+  }
+
+  /// A wrong state leaves the true flow waiting, and the person hears of it (field report B055).
+  private func tell(_ link: Link, _ url: String) {
+    for flow in coordinator.live where flow.stage == .waitingForRedirect && link.candidates.contains(flow.key.app) {
+      guard flow.returns.contains(url) else { continue }
+      try? coordinator.handle(.authorization(.redirectRefused(.stateMismatch)), flow.id)
+    }
+  }
+}
+
+extension Flow {
+  /// Where its browser may come back.
+  var returns: PendingReturns {
+    PendingReturns(
+      authorization?.returnURIs.compactMap { PendingReturns.Waiting(app: key.app, returnURI: $0) } ?? [])
+  }
+
+  /// Whether `redirect` is of the flow's way, and has arrived where it was sent: a provider that doesn't say who it is, is
+  /// known by that (RFC 9700 4.4).
+  fileprivate func waits(for redirect: OAuthRedirect, at url: String) -> Bool {
+    switch redirect.response {
+    case .handler: authorization?.sessionID != nil
+    case .own: authorization?.client != nil && returns.contains(url)
+    }
+  }
+}

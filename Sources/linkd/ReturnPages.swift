@@ -1,0 +1,79 @@
+import AuthCore
+import DBus
+import EventLoop
+import LinkHandler
+import Loopback
+import Texts
+
+/// What a browser gets that comes back by loopback: a provider's redirect, or a mailed link at the app's own continue page.
+@LoopActor
+struct ReturnPages {
+  let inbox: LinkInbox
+  let coordinator: FlowCoordinator
+  let apps: @LoopActor (AppID) -> App?
+  let log: Log
+
+  /// A redirect counts at once, as RFC 8252 has it. A mailed link is asked about first: programs that look through mails follow
+  /// every link, and none of them presses a button (behaviour: How a mail's link reaches linkd).
+  func respond(_ request: LoopbackRequest) -> LoopbackResponse {
+    let url = request.url.reveal()
+    do throws(AuthFailure) {
+      let verdict = try inbox.judge(url)
+      switch (request.method, verdict.kind) {
+      case (.get, .oauthRedirect): return try redirected(url, verdict)
+      case (.head, .oauthRedirect): return LoopbackResponse(status: 200)
+      case (.get, .emailSignIn) where verdict.handled, (.head, .emailSignIn) where verdict.handled:
+        return LoopbackResponse(page: page("page.confirm", verdict, button: "page.confirm-button"))
+      case (.post, .emailSignIn) where verdict.handled && request.isSameOrigin:
+        let verdict = try inbox.open(url, caller: .browser)
+        return LoopbackResponse(page: page("page.link-taken", verdict))
+      default: return try stray(url, verdict)
+      }
+    } catch {
+      return LoopbackResponse(status: 503, page: failure(error, locale: nil))
+    }
+  }
+
+  private func redirected(_ url: String, _ judged: LinkInbox.Verdict) throws(AuthFailure) -> LoopbackResponse {
+    let verdict = try inbox.open(url, caller: .browser)
+    guard let flow = verdict.flow.flatMap(coordinator.flow) else { return refused(verdict) }
+    switch flow.stage {
+    case .cancelled: return LoopbackResponse(page: page("page.cancelled", verdict))
+    case .succeeded: return LoopbackResponse(page: page("page.signed-in", verdict))
+    case .failed, .expired, .waitingForRedirect:
+      guard let error = flow.error else { return refused(verdict) }
+      return LoopbackResponse(status: 400, page: failure(AuthFailure(error), locale: flow.locale))
+    default: return LoopbackResponse(page: page("page.redirect-taken", verdict))
+    }
+  }
+
+  /// `favicon.ico` and the like get nothing; what has a provider's words in it, but is nobody's, says so.
+  private func stray(_ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) -> LoopbackResponse {
+    guard verdict.reason == LinkRejectionReason.noPendingRequest.rawValue else { return LoopbackResponse(status: 404) }
+    return refused(try inbox.open(url, caller: .browser))
+  }
+
+  private func refused(_ verdict: LinkInbox.Verdict) -> LoopbackResponse {
+    LoopbackResponse(status: 400, page: page("page.not-ours", verdict))
+  }
+
+  // MARK: Pages
+
+  private func page(_ id: String, _ verdict: LinkInbox.Verdict, button: String? = nil) -> ResultPage {
+    let app = verdict.key.flatMap { apps($0.app) }
+    let locale = verdict.flow.flatMap(coordinator.flow)?.locale ?? app?.languageCode
+    let values = ["app": app?.displayName ?? "linkd"]
+    return ResultPage(
+      title: values["app"] ?? "linkd", paragraphs: [Texts.lookup(id, locale: locale, values)],
+      form: button.map { ResultPage.Form(button: Texts.lookup($0, locale: locale, values)) })
+  }
+
+  private func failure(_ failure: AuthFailure, locale: String?) -> ResultPage {
+    ResultPage(title: "linkd", paragraphs: [failure.message(locale: locale)])
+  }
+}
+
+extension Caller {
+  /// A browser of the user's own: the listener serves nobody else.
+  fileprivate static let browser = Caller(uniqueName: "browser")
+}
