@@ -4,8 +4,6 @@ extension Texts {
     // Stages of a flow (D-Bus contract: Flow)
     "stage.starting": "Starting …",
     "stage.waiting-for-link": "A link has been sent to {email}. Open it on this computer; waiting for it …",
-    "stage.waiting-for-second-link":
-      "That account exists already. A new link has been sent to {email}; open it to sign in to it. Waiting for it …",
     "stage.waiting-for-redirect": "Go on in the browser; waiting for it …",
     "stage.waiting-for-captcha": "Show in the browser that you're a person; waiting for it …",
     "stage.waiting-for-code": "A code has been sent to {phone-number}.",

@@ -54,7 +54,7 @@ struct FlowReport: Sendable {
   /// What a person reads, in the language of `locale`.
   func sentence(locale: String?) -> String {
     if let message = conflictMessage { return Output.printable(message) }
-    if let message, !waitsForSecondLink { return message }
+    if let message { return message }
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
     values["provider-name"] = providerName.map(Output.printable)
@@ -90,7 +90,6 @@ struct FlowReport: Sendable {
     case .waitingForConfirmation where kind != nil: return "confirm.\(kind ?? "")"
     case .waitingForPassword where details["new"]?.asBool == true: return "stage.waiting-for-new-password"
     case .exchanging where text("Purpose") != FlowPurpose.signIn.rawValue: return "stage.working"
-    case .waitingForLink where waitsForSecondLink: return "stage.waiting-for-second-link"
     case .reauthenticationRequired where providerName == nil: return "stage.sign-in-again"
     default: return "stage.\(stage.rawValue)"
     }

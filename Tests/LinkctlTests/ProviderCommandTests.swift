@@ -56,9 +56,11 @@ struct ProviderCommandTests {
   @Test("a browser that fails is told, and the URL printed", arguments: ["exit 3", "kill -9 $$"])
   func fails(_ xdgOpen: String) async throws {
     let desk = try await Desk(xdgOpen: xdgOpen)
-    let result = try await desk.linkctl("sign-in", "google.com", "--timeout", "2", display: true)
-    #expect(result.status == 75 && result.stdout == StubService.url + "\n")
-    #expect(result.stderr.contains("No browser could be opened here."))
+    let terminal = try Terminal(desk, "sign-in", "google.com", display: true)
+    try await terminal.shows("No browser could be opened here.")
+    try await terminal.shows(StubService.url)
+    await desk.stub.move("succeeded", Self.user)
+    #expect(terminal.end() == 0)
     #expect(desk.opened?.first == "1")
   }
 
@@ -83,8 +85,9 @@ struct ProviderCommandTests {
     let desk = try await Desk()
     for url in ["file:///etc/passwd", "-e", "https://a.example/\u{1b}[31m"] {
       await desk.stub.answerURL(url)
-      let result = try await desk.linkctl("sign-in", "google.com", "--timeout", "1", display: true)
-      #expect(result.status == 75 && desk.opened == nil && !result.stdout.contains("\u{1b}"))
+      let terminal = try Terminal(desk, "sign-in", "google.com", display: true)
+      try await terminal.shows("No browser could be opened here.")
+      #expect(desk.opened == nil && !terminal.text.contains("\u{1b}"))
     }
   }
 

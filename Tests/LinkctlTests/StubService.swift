@@ -188,13 +188,14 @@ final class Terminal {
   private let pid: Int32
   private(set) var text = ""
 
-  init(_ desk: Desk, _ arguments: String...) throws {
+  init(_ desk: Desk, _ arguments: String..., display: Bool = false) throws {
     var (master, slave) = (Int32(-1), Int32(-1))
     guard openpty(&master, &slave, nil, nil, nil) == 0 else { throw World.Failure(description: "no terminal") }
     (self.master, self.slave) = (master, slave)
     output = try Subprocess.Pipe.make()
     pid = try Subprocess.spawn(
-      ["\(World.programs)/linkctl"] + arguments, environment: desk.environment(), stdin: slave,
+      ["\(World.programs)/linkctl"] + arguments, environment: desk.environment(display ? ["DISPLAY": ":0"] : [:]),
+      stdin: slave,
       stdout: output.write, stderr: output.write, ownGroup: true)
     close(output.write)
     _ = fcntl(output.read, F_SETFL, O_NONBLOCK)
