@@ -95,7 +95,6 @@ let package = Package(
       "Desktop", ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
-    target("Loopback", ["AuthCore", "EventLoop", "CMicroHTTPD"]),
     target("LinkdContract", ["AuthCore", "DBusCore"]),
     target("LinkdClient", ["AuthCore", "DBus", "EventLoop", "LinkdContract"]),
 
