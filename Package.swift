@@ -95,6 +95,7 @@ let package = Package(
       "Desktop", ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
     target("Keyring", ["AuthCore", "Crypto"]),
+    target("Loopback", ["AuthCore", "EventLoop", "CMicroHTTPD"]),
     target("LinkdContract", ["AuthCore", "DBusCore"]),
     target("LinkdClient", ["AuthCore", "DBus", "EventLoop", "LinkdContract"]),
 
@@ -148,6 +149,7 @@ let package = Package(
     tests(
       "LinkdClientTests", ["LinkdClient", "LinkdContract", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
+    tests("LoopbackTests", ["Loopback", "AuthCore", "EventLoop", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
     tests("FuzzTests", ["FuzzTargets"]),
