@@ -148,6 +148,7 @@ let package = Package(
     tests("CallersTests", ["Callers", "DBus", "TestSupport"]),
     tests(
       "LinkdClientTests", ["LinkdClient", "LinkdContract", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
+    tests("LinkctlTests", ["LinkdContract", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
     tests("LoopbackTests", ["Loopback", "AuthCore", "EventLoop", "TestSupport"]),
     tests(

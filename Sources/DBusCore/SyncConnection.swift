@@ -66,6 +66,14 @@ public final class SyncConnection {
     return signals.isEmpty ? nil : signals.removeFirst()
   }
 
+  /// The socket, for programs that wait for other things too; nil once closed. It becomes readable when something arrives
+  /// that ``nextSignal(milliseconds:)`` hasn't read yet: ask that first.
+  public var descriptor: Int32? {
+    var descriptor: Int32 = -1
+    guard let handle, dbus_connection_get_unix_fd(handle, &descriptor) != 0 else { return nil }
+    return descriptor
+  }
+
   /// Closes the socket. Calls throw Disconnected from then on.
   public func close() {
     guard let handle = handle.take() else { return }

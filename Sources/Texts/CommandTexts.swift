@@ -4,6 +4,8 @@ extension Texts {
     // Stages of a flow (D-Bus contract: Flow)
     "stage.starting": "Starting …",
     "stage.waiting-for-link": "A link has been sent to {email}. Open it on this computer; waiting for it …",
+    "stage.waiting-for-second-link":
+      "That account exists already. A new link has been sent to {email}; open it to sign in to it. Waiting for it …",
     "stage.waiting-for-redirect": "Go on in the browser; waiting for it …",
     "stage.waiting-for-captcha": "Show in the browser that you're a person; waiting for it …",
     "stage.waiting-for-code": "A code has been sent to {phone-number}.",
@@ -13,6 +15,8 @@ extension Texts {
     "stage.waiting-for-confirmation": "This changes your account. Go on only if you asked for it.",
     "stage.second-factor-required": "The account has a second factor. Choose how to get the code.",
     "stage.reauthentication-required": "Please sign in with {provider-name} to continue.",
+    "stage.sign-in-again":
+      "Please sign in again to continue: 'linkctl sign-in METHOD --reauthenticate' in another terminal. Waiting for it …",
     "stage.conflict": "There's already an account with that sign-in.",
     "stage.exchanging": "Signing in …",
     "stage.working": "Working …",
@@ -23,6 +27,9 @@ extension Texts {
     "done.recoverEmail": "The account's address is {email} again. Change the password to be safe.",
     "done.revertSecondFactor": "The second factor has been removed. Sign in again.",
     "done.passwordReset": "The password has been changed. Sign in with the new one.",
+    "done.upgraded": "Your guest account has become this account.",
+    "done.guest-data-left": "What you did as a guest stayed with the guest.",
+    "done.unlink": "That way of signing in has been removed.",
     "done.deleteUser": "The account has been deleted.",
     "done.profile": "The profile has been changed.",
     "done.mail": "A mail has been sent. Follow its link.",
@@ -55,6 +62,16 @@ extension Texts {
     // Answers
     "state.authenticated": "Signed in as {name}.",
     "ask.passwords-differ": "The two passwords aren't the same. Try again.",
+    "command.open-page": "Open this page in a browser, on any machine:",
+    "command.no-browser": "No browser could be opened here. Open this page in one, on any machine:",
+    "command.paste-address":
+      "If the browser ends at a page that it can't show, paste that page's address here, and press Enter.",
+    "command.open-address":
+      "If the browser ends at a page that it can't show, give that page's address to 'linkctl open ADDRESS'.",
+    "command.line-too-long":
+      "The terminal cuts lines of that length. Put the address into a file, and run 'linkctl open - <FILE'.",
+    "command.sign-in-first":
+      "Now sign in to {email} as before: 'linkctl sign-in METHOD', in another terminal. The new way is added to it then.",
     "command.nobody-to-ask": "{what} is needed, and standard input is no terminal.",
     "command.no-such-flow": "There's no such flow, or it ended a while ago. 'linkctl flows' shows those under way.",
     "command.no-service":

@@ -82,6 +82,37 @@ final class Context {
     }
   }
 
+  /// What ends a wait.
+  enum Event {
+    case signal(Signal)
+    /// A line, or the end, of standard input can be read.
+    case input
+    /// Nothing yet.
+    case pause
+  }
+
+  /// The next signal, line or pause; nil when the command's time is over.
+  /// - Parameters:
+  ///   - input: whether standard input counts.
+  ///   - milliseconds: when to pause at the latest; nil for never.
+  func nextEvent(input: Bool, pauseAfter milliseconds: Int64?) throws(Failure) -> Event? {
+    do throws(DBusError) {
+      let connection = try connection()
+      if let signal = try connection.nextSignal(milliseconds: 0) { return .signal(signal) }
+      let left = timeout.map { max(0, Int64($0) * 1000 - (Clock.milliseconds - started)) }
+      if left == 0 { return nil }
+      let wait = [left, milliseconds].compactMap(\.self).min()
+      var sources = [
+        pollfd(fd: connection.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: input ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+      ]
+      let ready = poll(&sources, 2, wait.map { Int32(clamping: $0) } ?? -1)
+      return ready > 0 && sources[1].revents != 0 ? .input : .pause
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   /// The object of the app that is meant: `--app`, else the default one.
   func appPath() throws(Failure) -> ObjectPath {
     let reply = try call(

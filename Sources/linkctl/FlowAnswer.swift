@@ -33,9 +33,15 @@ struct FlowAnswer: Sendable {
     case .waitingForEmail: "Give the address with 'linkctl email \(report.id) ADDRESS'."
     case .waitingForPassword: "Give the password with 'linkctl password \(report.id)'."
     case .waitingForConfirmation: "Agree with 'linkctl confirm \(report.id)', or 'linkctl cancel \(report.id)'."
-    case .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
-      .reauthenticationRequired, .conflict, .exchanging, .succeeded, .failed, .cancelled, .expired:
+    case .waitingForRedirect: "Finish it in the browser, or with 'linkctl open ADDRESS', the address it ended at."
+    case .conflict: "Choose with 'linkctl resolve \(report.id) CHOICE': \(choices(report))."
+    case .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
+      .reauthenticationRequired, .exchanging, .succeeded, .failed, .cancelled, .expired:
       nil
     }
+  }
+
+  private static func choices(_ report: FlowReport) -> String {
+    report.choices.map(Output.printable).joined(separator: ", ")
   }
 }

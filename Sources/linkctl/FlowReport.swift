@@ -22,7 +22,10 @@ struct FlowReport: Sendable {
   private func text(_ name: String) -> String { properties[name]?.asString ?? "" }
 
   /// The line of `--json`: the keys of `Details` flat (cli: --json).
-  func members(masked: Bool = false) -> [(key: String, value: JSONValue?)] {
+  /// - Parameters:
+  ///   - masked: for whoever only looks: the lifetime, and addresses masked.
+  ///   - url: the page to open.
+  func members(masked: Bool = false, url: Secret<String>? = nil) -> [(key: String, value: JSONValue?)] {
     var out: [(key: String, value: JSONValue?)] = [
       ("flow", .string(id)), ("app", properties["App"]?.json), ("purpose", .string(text("Purpose"))),
       ("method", .string(text("Method"))), ("stage", .string(stage.rawValue)),
@@ -34,27 +37,52 @@ struct FlowReport: Sendable {
     }
     let listed = Set(out.map(\.key))
     for (key, value) in details.sorted(by: { $0.key < $1.key }) where !listed.contains(key) {
-      let isAddress = masked && key.hasSuffix("email")
-      out.append((key, isAddress ? value.asString.map { .string(EmailAddress.masked($0)) } : value.json))
+      out.append((key, masked ? Self.masked(key, value.json) : value.json))
     }
+    if let url { out.append(("url", .string(url.reveal()))) }
     return out
+  }
+
+  private static func masked(_ key: String, _ value: JSONValue) -> JSONValue {
+    switch value {
+    case .string(let address) where key.hasSuffix("email"): return .string(EmailAddress.masked(address))
+    case .object(let members): return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, masked($0, $1)) }))
+    default: return value
+    }
   }
 
   /// What a person reads, in the language of `locale`.
   func sentence(locale: String?) -> String {
-    if let message { return message }
+    if let message = conflictMessage { return Output.printable(message) }
+    if let message, !waitsForSecondLink { return message }
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
+    values["provider-name"] = providerName.map(Output.printable)
     let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }
     values["name"] = name.map(Output.printable)
     if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
     let isGuest = stage == .succeeded && details["user"]?.asDict?["is-anonymous"]?.asBool == true
-    return Texts.lookup(isGuest ? "notice.signed-in-guest" : textID(isNamed: name != nil), locale: locale, values)
+    let text = Texts.lookup(isGuest ? "notice.signed-in-guest" : textID(isNamed: name != nil), locale: locale, values)
+    return guestTextID.map { "\(text) \(Texts.lookup($0, locale: locale))" } ?? text
+  }
+
+  /// Who can confirm that it's the same person.
+  private var providerName: String? {
+    let names = ["provider-name", "provider-id"]
+    return names.lazy.compactMap { details["reauthentication"]?.member($0)?.asString }.first
+  }
+
+  /// What became of the guest who was signed in before.
+  private var guestTextID: String? {
+    guard stage == .succeeded else { return nil }
+    if details["upgraded"]?.asBool == true { return "done.upgraded" }
+    return details["previous-uid"] == nil ? nil : "done.guest-data-left"
   }
 
   private func textID(isNamed: Bool) -> String {
     let kind = details["kind"]?.asString
     switch stage {
+    case .succeeded where text("Purpose") == FlowPurpose.unlink.rawValue: return "done.unlink"
     case .succeeded where isNamed: return "state.authenticated"
     case .succeeded where text("Method") == SignInMethod.actionCode.description && kind != nil:
       return "done.\(kind ?? "")"
@@ -62,6 +90,8 @@ struct FlowReport: Sendable {
     case .waitingForConfirmation where kind != nil: return "confirm.\(kind ?? "")"
     case .waitingForPassword where details["new"]?.asBool == true: return "stage.waiting-for-new-password"
     case .exchanging where text("Purpose") != FlowPurpose.signIn.rawValue: return "stage.working"
+    case .waitingForLink where waitsForSecondLink: return "stage.waiting-for-second-link"
+    case .reauthenticationRequired where providerName == nil: return "stage.sign-in-again"
     default: return "stage.\(stage.rawValue)"
     }
   }

@@ -55,6 +55,22 @@ enum Prompt {
     return secret
   }
 
+  /// A custom token: from standard input with `--token-stdin`, else from the terminal.
+  ///
+  /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
+  static func token(_ context: Context) throws(Failure) -> Secret<String> {
+    if context.arguments.has("token-stdin") {
+      guard let text = try Input.firstLine(), !text.isEmpty else {
+        throw Failure(UsageError(message: "Standard input has no token."))
+      }
+      return Secret(text)
+    }
+    guard canAsk, let token = secret(Texts.lookup("ask.token", locale: context.locale)) else {
+      throw .nobodyToAsk("A token")
+    }
+    return token
+  }
+
   /// A password typed at the terminal; nil at the end of input.
   static func password(isNew: Bool, locale: String?) -> Secret<String>? {
     guard isNew else { return secret(Texts.lookup("ask.password", locale: locale)) }

@@ -81,14 +81,16 @@ extension Command {
   }
 
   /// Gives a flow what it waits for, and waits for what comes of it.
-  private static func answer(_ context: Context, _ flow: String, _ answer: FlowAnswer) throws(Failure) -> Int32 {
+  static func answer(
+    _ context: Context, _ flow: String, _ answer: FlowAnswer, waitsForSignIn: Bool = false
+  ) throws(Failure) -> Int32 {
     let path = try flowPath(flow)
     let arguments = answer.arguments + [context.options()]
     if context.arguments.has("no-wait") {
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return 0
     }
-    return try FlowFollower.run(context, wait: true) { () throws(Failure) in
+    return try FlowFollower.run(context, wait: true, waitsForSignIn: waitsForSignIn) { () throws(Failure) in
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return path
     }

@@ -97,6 +97,13 @@ enum LinkAnswer {
     ]
   }
 
+  /// Why the link isn't handled, for a person; nil if it is.
+  static func refusal(_ reply: [DBusValue]) -> String? {
+    if reply.first?.asBool == true { return nil }
+    let reason = reply.last?.member("reason")?.asString ?? ""
+    return Output.printable(reply.last?.member("message")?.asString ?? "This link isn't handled (\(reason)).")
+  }
+
   /// Prints an answer that needs no waiting, and gives the exit code.
   static func print(_ reply: [DBusValue], _ context: Context) -> Int32 {
     let details = reply.last
@@ -108,8 +115,7 @@ enum LinkAnswer {
       return 0
     }
     let reason = details?.member("reason")?.asString ?? ""
-    let text = details?.member("message")?.asString ?? "This link isn't handled (\(reason))."
-    context.output.note("linkctl: \(Output.printable(text))")
+    if let text = refusal(reply) { context.output.note("linkctl: \(text)") }
     // Every `reject` word is a broken link.
     return LinkRejectionReason(rawValue: reason)?.exitCode ?? 65
   }

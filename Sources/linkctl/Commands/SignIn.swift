@@ -11,32 +11,37 @@ extension Command {
   ]
 
   static let signIn = Command(
-    name: "sign-in", synopsis: "sign-in email-link ADDRESS | sign-in password ADDRESS | sign-in anonymous",
+    name: "sign-in",
+    synopsis: "sign-in email-link ADDRESS | sign-in password ADDRESS | sign-in anonymous | sign-in custom-token\n"
+      + "       | sign-in PROVIDER",
     summary: "sign somebody in",
-    example: "linkctl sign-in email-link you@example.com",
+    example: "linkctl sign-in email-link you@example.com\n  linkctl sign-in google.com\n"
+      + "  linkctl sign-in oidc.example --redirect scheme --no-browser",
     options: flowOptions + [
       .value("continue-url", "URL", "where the mailed link leads after Firebase's page"),
       .flag("force-same-device", "the link counts on this machine alone"),
       .value("link-provider", "ID", "provider to link afterwards"), .passwordInput,
-    ]
+    ] + providerOptions
   ) { context throws(Failure) in
     switch context.arguments.words.first {
     case "email-link": return try emailLink(context)
     case "password": return try password(context)
     case "anonymous": return try anonymous(context)
-    case nil:
-      throw Failure(
-        UsageError(message: "Which way? \(methods)"))
+    case "custom-token": return try customToken(context)
+    case nil: throw Failure(UsageError(message: "Which way? \(methods)"))
+    // Every provider's id has a dot.
+    case let id? where id.contains("."): return try provider(context, id)
     case let method?:
       throw Failure(UsageError(message: "There is no way to sign in called '\(method)'. \(methods)"))
     }
   }
 
-  private static let methods = "It's 'email-link ADDRESS', 'password ADDRESS' or 'anonymous'."
+  private static let methods =
+    "It's 'email-link ADDRESS', 'password ADDRESS', 'anonymous', 'custom-token' or a provider such as 'google.com'."
 
   private static func emailLink(_ context: Context) throws(Failure) -> Int32 {
     let address = try address(context)
-    var options = try purpose(context.arguments)
+    var options = try purpose(context)
     options["continue-url"] = context.arguments.value("continue-url").map(DBusValue.string)
     options["link-provider"] = context.arguments.value("link-provider").map(DBusValue.string)
     if context.arguments.has("force-same-device") { options["force-same-device"] = .boolean(true) }
@@ -45,10 +50,10 @@ extension Command {
 
   private static func password(_ context: Context) throws(Failure) -> Int32 {
     let address = try address(context)
-    let secret = try Prompt.password(context, isNew: context.arguments.has("link"))
+    let purpose = try purpose(context)
+    let secret = try Prompt.password(context, isNew: purpose["purpose"]?.asString == FlowPurpose.link.rawValue)
     return try start(
-      context, Contract.Interface.signIn, "SignInWithPassword", [.string(address), .string(secret.reveal())],
-      try purpose(context.arguments))
+      context, Contract.Interface.signIn, "SignInWithPassword", [.string(address), .string(secret.reveal())], purpose)
   }
 
   static let createUser = Command(
@@ -67,16 +72,14 @@ extension Command {
   }
 
   private static func anonymous(_ context: Context) throws(Failure) -> Int32 {
-    guard context.arguments.words.count == 1 else {
-      throw Failure(UsageError(message: "'anonymous' takes no address."))
-    }
+    try onlyMethod(context)
     return try start(context, Contract.Interface.signIn, "SignInAnonymously", [], [:])
   }
 
   static let reauthenticate = Command(
-    name: "reauthenticate", synopsis: "reauthenticate [--no-wait]",
-    summary: "confirm who is signed in, by a mailed link", example: "linkctl reauthenticate",
-    options: [.flag("no-wait", "print the flow's id and leave")]
+    name: "reauthenticate", synopsis: "reauthenticate [--no-browser] [--no-wait]",
+    summary: "confirm who is signed in, the way they did sign in", example: "linkctl reauthenticate",
+    options: [.flag("no-wait", "print the flow's id and leave"), pageOption]
   ) { context throws(Failure) in
     try start(context, Contract.Interface.account, "Reauthenticate", [], [:])
   }
@@ -91,8 +94,10 @@ extension Command {
     return address
   }
 
-  private static func purpose(_ arguments: Arguments) throws(Failure) -> [String: DBusValue] {
-    switch (arguments.has("link"), arguments.has("reauthenticate")) {
+  /// The purpose that the options say, or the command.
+  static func purpose(_ context: Context) throws(Failure) -> [String: DBusValue] {
+    let isLink = context.command.name == accountLink.name || context.arguments.has("link")
+    switch (isLink, context.arguments.has("reauthenticate")) {
     case (true, true): throw Failure(UsageError(message: "--link and --reauthenticate exclude each other."))
     case (true, false): return ["purpose": .string("link")]
     case (false, true): return ["purpose": .string("reauthenticate")]
@@ -100,13 +105,18 @@ extension Command {
     }
   }
 
-  /// Starts a flow of the app that is meant, and follows it.
+  /// Starts a flow of the app that is meant, and follows it. A page that it needs is opened from here, in the person's own
+  /// session; only a command that leaves at once has linkd open it.
   static func start(
     _ context: Context, _ interface: String, _ member: String, _ arguments: [DBusValue], _ options: [String: DBusValue]
   ) throws(Failure) -> Int32 {
     let path = try context.appPath()
+    let wait = !context.arguments.has("no-wait")
+    let printsPage = context.arguments.has("no-browser")
+    var options = options
+    options["open-browser"] = .boolean(!wait && !printsPage)
     let all = arguments + [context.options(options)]
-    return try FlowFollower.run(context, wait: !context.arguments.has("no-wait")) { () throws(Failure) in
+    return try FlowFollower.run(context, wait: wait, page: printsPage ? .print : .open) { () throws(Failure) in
       try context.call(path, interface, member, all).first?.asPath ?? Contract.flowsPath
     }
   }

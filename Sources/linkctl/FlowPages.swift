@@ -1,0 +1,58 @@
+import AuthCore
+import DBusCore
+import LinkdContract
+import Texts
+
+/// The page that a flow needs in a browser, and the address that comes back (behaviour: OAuth and OpenID Connect; field
+/// reports B066, B067).
+extension FlowFollower {
+  /// Longest line that a terminal passes on whole (termios(3), canonical mode).
+  private static let longestLine = 4095
+
+  /// The page's URL; nil where it's not ours to know.
+  func pageURL(_ path: ObjectPath) -> Secret<String>? {
+    let reply = try? context.call(path, Contract.Interface.flow, "GetUrl", [context.options()])
+    return (reply?.first?.asString).filled.map { Secret($0) }
+  }
+
+  /// Opens the page in the browser, whose exit status is looked at while the flow is waited for.
+  func openPage() {
+    guard let url else { return }
+    browser = WebBrowser(url)
+    if browser == nil { return showPage(isBrowserMissing: true) }
+    askForAddress()
+  }
+
+  /// Says where to go instead.
+  func showPage(isBrowserMissing: Bool) {
+    browser = nil
+    guard let url else { return }
+    say(isBrowserMissing ? "command.no-browser" : "command.open-page")
+    if !context.output.json || isBrowserMissing && WebBrowser.isThere {
+      // With --json the object has it, unless the browser failed after that.
+      let text = Output.printable(url.reveal())
+      context.output.json ? context.output.note(text) : context.output.line(text)
+    }
+    askForAddress()
+  }
+
+  private func askForAddress() { say(Prompt.canAsk ? "command.paste-address" : "command.open-address") }
+
+  /// A pasted address goes the way of a clicked one. The code in it is worth nothing without what linkd keeps.
+  func pasted(_ line: String) {
+    let address = LinkText.joinLines(line)
+    guard !address.isEmpty else { return }
+    guard line.utf8.count < Self.longestLine else { return say("command.line-too-long") }
+    do throws(Failure) {
+      let reply = try context.call(
+        Contract.rootPath, Contract.Interface.links, "Open", [.string(address), context.options()])
+      if let text = LinkAnswer.refusal(reply) { context.output.note(text) }
+    } catch {
+      context.output.note(Output.printable(error.message))
+    }
+  }
+
+  func say(_ id: String, _ values: [String: String] = [:]) {
+    context.output.note(Texts.lookup(id, locale: context.locale, values))
+  }
+}
