@@ -158,6 +158,7 @@ let package = Package(
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
       data: ["callers.py", "front.py", "wallclock.c"]),
+    tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
   ],
