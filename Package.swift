@@ -150,6 +150,7 @@ let package = Package(
       "LinkdClientTests", ["LinkdClient", "LinkdContract", "AuthCore", "DBus", "EventLoop", "TestSupport"]),
     tests("LinkctlTests", ["LinkdContract", "DBus", "EventLoop", "TestSupport"]),
     tests("KeyringTests", ["Keyring", "AuthCore", "Crypto", "TestSupport"]),
+    tests("LoopbackTests", ["Loopback", "AuthCore", "EventLoop", "TestSupport"]),
     tests(
       "AuthEmulatorTests", ["AuthEmulator", "AuthCore", "TestSupport"], data: ["not-yet-implemented.txt"]),
     tests("FuzzTests", ["FuzzTargets"]),
@@ -157,6 +158,7 @@ let package = Package(
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
       data: ["callers.py", "front.py", "wallclock.c"]),
+    tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
   ],

@@ -67,7 +67,9 @@ enum ProviderClientKeys {
   }
 
   private static func readRedirect(_ members: Members, _ client: inout ProviderClient) throws(ConfigurationError) {
-    let way = try members.string("redirect", "scheme, loopback or auto") { ProviderClient.Redirect(rawValue: $0) != nil }
+    let way = try members.string("redirect", "scheme, loopback or auto") {
+      ProviderClient.Redirect(rawValue: $0) != nil
+    }
     client.redirect = way.flatMap(ProviderClient.Redirect.init) ?? .auto
     client.redirectURI = try members.string("redirect-uri", "a URI", where: isRedirect)
     if case .string? = members.values["return-uri"] {

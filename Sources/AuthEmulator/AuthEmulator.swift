@@ -10,6 +10,8 @@ public enum EmulatorError: Error, Sendable, Equatable, CustomStringConvertible {
   case cannotListen(errno: Int32)
   /// A fault's description isn't understood; the part in question.
   case invalidFault(String)
+  /// A provider account's description isn't understood; the part in question.
+  case invalidAccount(String)
 
   /// A sentence for a person.
   public var description: String {
@@ -18,6 +20,7 @@ public enum EmulatorError: Error, Sendable, Equatable, CustomStringConvertible {
     case .portTaken(let port): "port \(port) is taken"
     case .cannotListen(let errno): "cannot listen on 127.0.0.1 (errno \(errno))"
     case .invalidFault(let part): "not a fault: \(part)"
+    case .invalidAccount(let part): "not an account: \(part)"
     }
   }
 }

@@ -203,7 +203,8 @@ struct ProviderFlow: FlowSteps {
     // Asked once, and answered.
     if let met = flow.conflict, met != .anonymousUpgrade { return flow.fail(found.kind.error, at: now) }
     switch (flow.purpose, found.kind) {
-    case (.link, .credentialAlreadyInUse), (.link, .emailAlreadyInUse), (.signIn, .accountExistsWithDifferentCredential):
+    case (.link, .credentialAlreadyInUse), (.link, .emailAlreadyInUse),
+      (.signIn, .accountExistsWithDifferentCredential):
       return flow.meet(found.kind, now: now)
     default: return flow.fail(found.kind.error, at: now)
     }

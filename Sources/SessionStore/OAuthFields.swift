@@ -79,6 +79,7 @@ enum OAuthFields {
     fields.put(9, credential.fullName != nil)
     fields.put(10, credential.fullName?.given)
     fields.put(11, credential.fullName?.family)
+    fields.put(12, credential.expiresIn)
     return fields.bytes
   }
 
@@ -95,6 +96,7 @@ enum OAuthFields {
     if fields.bool(9) {
       credential.fullName = OAuthCredential.FullName(given: try fields.string(10), family: try fields.string(11))
     }
+    credential.expiresIn = try fields.integer(12)
     return credential
   }
 

@@ -23,6 +23,8 @@ struct Main {
     do throws(EmulatorError) {
       let emulator = try AuthEmulator.start(
         port: options.port, project: options.project, schemes: options.schemes, faults: options.faults)
+      for account in options.accounts { emulator.add(account) }
+      emulator.setConsent(options.consent)
       print("auth-emulator: http://\(emulator.address) (project \(emulator.project))")
       fflush(nil)
       var signal: Int32 = 0

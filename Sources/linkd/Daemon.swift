@@ -57,7 +57,8 @@ final class Daemon {
         keeper.observe(serverTime: server, localTime: local)
       }
     }
-    let pages = ReturnPages(inbox: inbox, coordinator: coordinator, apps: { [unowned registry] in registry.apps[$0] }, log: log)
+    let pages = ReturnPages(
+      inbox: inbox, coordinator: coordinator, apps: { [unowned registry] in registry.apps[$0] }, log: log)
     coordinator.returns.respond = pages.respond
     identifyCallers(connection)
     notify(of: coordinator, connection, registry)

@@ -60,7 +60,9 @@ final class FlowCoordinator {
   var live: [Flow] { flows.values.map(\.flow).filter { !$0.stage.isEnd } }
 
   /// Whether the daemon must stay: something is under way that no later start would pick up by itself.
-  var isBusy: Bool { returns.isBusy || live.contains { $0.stage != .waitingForLink || returns.isListening(for: $0.id) } }
+  var isBusy: Bool {
+    returns.isBusy || live.contains { $0.stage != .waitingForLink || returns.isListening(for: $0.id) }
+  }
 
   /// The redirects that live flows wait for.
   var pendingReturns: PendingReturns { PendingReturns(waiting.values.flatMap { $0 }) }

@@ -24,7 +24,9 @@ extension Flow {
       out["expires-at"] = .int64(advisedExpiry)
       out["can-resend-at"] = canResendAt.map(DBusValue.int64)
       // A guest's link is spent, and another is on its way.
-      if conflict == .anonymousUpgrade { out["message"] = .string(Texts.lookup("conflict.new-link-sent", locale: locale)) }
+      if conflict == .anonymousUpgrade {
+        out["message"] = .string(Texts.lookup("conflict.new-link-sent", locale: locale))
+      }
     case .waitingForRedirect:
       out["expires-at"] = .int64(expiresAt)
     case .conflict:

@@ -27,7 +27,8 @@ enum FlowNotice {
       }
       return Texts.lookup("notice.signed-in", locale: locale, ["name": name])
     // Something came to the flow that isn't its answer, and it goes on waiting.
-    case .failed, .waitingForRedirect: return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
+    case .failed, .waitingForRedirect:
+      return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
     case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
     case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
     case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)

@@ -13,7 +13,8 @@ struct RedirectInbox {
 
   /// What linkd thinks of it. `flow` is set where one waits for it, or has had it.
   func judge(_ link: Link, _ url: String) throws(AuthFailure) -> LinkInbox.Verdict {
-    var verdict = LinkInbox.Verdict(handled: false, kind: link.kind, reason: link.reject, via: link.via, hint: link.hint)
+    var verdict = LinkInbox.Verdict(
+      handled: false, kind: link.kind, reason: link.reject, via: link.via, hint: link.hint)
     if let flow = try flow(of: link, url) {
       verdict.key = flow.key
       verdict.flow = flow.id

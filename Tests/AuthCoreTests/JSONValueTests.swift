@@ -64,6 +64,15 @@ struct JSONValueTests {
     ])
   func notJSON(_ text: String) { #expect(JSONValue(json: text.utf8) == nil) }
 
+  @Test(
+    "a name may come twice, unless it mayn't",
+    arguments: [#"{"a":1,"a":1}"#, #"{"a":1,"\u0061":2}"#, #"[{"b":{"a":1,"a":2}}]"#, #"{"":1,"":1}"#])
+  func repeatedNames(_ text: String) {
+    #expect(JSONValue(json: text.utf8) != nil)
+    #expect(JSONValue(json: text.utf8, repeatedNames: false) == nil)
+    #expect(JSONValue(json: #"[{"a":1},{"a":1,"b":{"a":1}}]"#.utf8, repeatedNames: false) != nil)
+  }
+
   @Test("bytes that aren't UTF-8 aren't read")
   func notUTF8() {
     for bytes in [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0xaf]] as [[UInt8]] {

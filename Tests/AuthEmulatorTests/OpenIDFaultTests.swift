@@ -97,6 +97,14 @@ struct OpenIDFaultTests {
     #expect(try Fault(spec: "openid=\(fault.rawValue)").answer == .openID(fault))
   }
 
+  @Test func lifetimeOfFirebasesTokensLeavesSignedOnesAlone() throws {
+    let probe = try OpenIDProbe(faults: [Fault(tokenLifetime: 2)])
+    let answer = try probe.tokens()
+    let token = try TokenParts(try #require(answer["id_token"]?.string))
+    let key = try #require(try probe.keys().first { $0["kid"] == token.header["kid"] })
+    #expect(try token.isSigned(by: key) && answer["expires_in"] == 3600)
+  }
+
   @Test func unknownFaultIsRefused() {
     #expect(throws: EmulatorError.invalidFault("openid=nonsense")) { try Fault(spec: "openid=nonsense") }
   }

@@ -27,6 +27,27 @@ struct ProgramTests {
     #expect(Subprocess.wait(pid) == 0)
   }
 
+  @Test(arguments: [("--auto-consent=ada", "code="), ("--auto-refuse", "error=access_denied")])
+  func pagesAnswerByThemselves(_ option: String, _ expected: String) throws {
+    let pipe = try Subprocess.Pipe.make()
+    defer { close(pipe.read) }
+    let pid = try Subprocess.spawn(
+      [Self.program, "--port", "0", "--account", "sub=ada,email=ada@example.com,name=Ada L.", option],
+      stdout: pipe.write)
+    close(pipe.write)
+    defer {
+      kill(pid, SIGTERM)
+      Subprocess.wait(pid)
+    }
+    let match = try #require(pipe.readLine().firstMatch(of: #/127\.0\.0\.1:(\d+) /#))
+    let port = try #require(UInt16(match.1))
+    let answer = try HTTPProbe(port: port).request(
+      "GET",
+      "/emulator/openid/authorize?client_id=app&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2F&response_type=code"
+        + "&scope=openid&code_challenge=\(OpenIDProbe.challenge)&code_challenge_method=S256")
+    #expect(answer.status == 302 && answer.headers["location"]?.contains(expected) == true)
+  }
+
   @Test func takenPortIsSaid() async throws {
     let emulator = try AuthEmulator.start()
     let result = try await Subprocess.run([Self.program, "--port=\(emulator.port)"])
@@ -37,6 +58,7 @@ struct ProgramTests {
 
   @Test(arguments: [
     ["--nonsense"], ["--port"], ["--port", "x"], ["--fault", "nonsense"], [""], ["--project", "a/b"],
+    ["--account", "email=a@example.com"], ["--account", "sub=a,nonsense"], ["--auto-consent"], ["--auto-refuse=1"],
   ])
   func usageErrors(_ arguments: [String]) async throws {
     let result = try await Subprocess.run([Self.program] + arguments)

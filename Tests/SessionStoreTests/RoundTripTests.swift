@@ -15,6 +15,12 @@ struct RoundTripTests {
     #expect(
       try unset(#require(flow.answer), TokenGrant(idToken: Secret(""), refreshToken: Secret(""), expiresIn: 0))
         == ["idToken", "refreshToken"], "secrets all look alike; they're compared below")
+    #expect(unset(fullAuthorizationOptions(), AuthorizationOptions()).isEmpty)
+    #expect(unset(fullCredential(), OAuthCredential(providerID: "")).isEmpty)
+    let request = PendingAuthorization(url: Secret(""), returnURIs: [])
+    #expect(unset(fullAuthorization(), request) == ["url"], "a secret")
+    let metadata = ProviderMetadata(authorizationEndpoint: "", tokenEndpoint: "")
+    #expect(try unset(#require(fullAuthorization().client).metadata, metadata).isEmpty)
 
     try fixture.open().save(flow)
     let reopened = try fixture.open()

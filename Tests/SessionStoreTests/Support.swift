@@ -116,8 +116,52 @@ func fullFlow() -> Flow {
   flow.wantsNewPassword = true
   flow.displayName = "Ada"
   flow.errorDetail = "Why it failed"
+  flow.linkUID = "linked"
+  flow.authorizationOptions = fullAuthorizationOptions()
+  flow.authorization = fullAuthorization()
+  flow.credential = fullCredential()
+  flow.conflict = .credentialAlreadyInUse
+  flow.existingUID = "existing"
+  flow.isUpgraded = true
+  flow.previousUID = "previous"
   flow.endedAt = .max
   return flow
+}
+
+func fullAuthorizationOptions() -> AuthorizationOptions {
+  var options = AuthorizationOptions()
+  options.scopes = ["openid", "a b"]
+  options.customParameters = ["prompt": "consent", "": "x"]
+  options.loginHint = "zoë@example.com"
+  options.redirect = .loopback
+  return options
+}
+
+func fullAuthorization() -> PendingAuthorization {
+  PendingAuthorization(
+    url: Secret("https://id.example.com/authorize?state=s"),
+    returnURIs: ["http://127.0.0.1:5000/callback", "com.example.linkd://oauth/callback"], sessionID: Secret("session"),
+    client: PendingAuthorization.Client(
+      metadata: ProviderMetadata(
+        issuer: "https://id.example.com", authorizationEndpoint: "https://id.example.com/authorize",
+        tokenEndpoint: "https://id.example.com/token", jwksURI: "https://id.example.com/keys", promisesIssuer: true,
+        usesBasicAuthentication: true),
+      clientID: "client", redirectURI: "http://127.0.0.1:5000/callback", codeVerifier: Secret("verifier"),
+      rawNonce: Secret("nonce")))
+}
+
+func fullCredential() -> OAuthCredential {
+  var credential = OAuthCredential(providerID: "oidc.line")
+  credential.idToken = Secret("id token")
+  credential.accessToken = Secret("access token")
+  credential.accessTokenSecret = Secret("access token secret")
+  credential.rawNonce = Secret("raw nonce")
+  credential.pendingToken = Secret("pending token")
+  credential.requestURI = Secret("request uri")
+  credential.sessionID = Secret("session id")
+  credential.expiresIn = 3599
+  credential.fullName = OAuthCredential.FullName(given: "Ada", family: "Lovelace")
+  return credential
 }
 
 /// A user of whom every property differs from a fresh one's.

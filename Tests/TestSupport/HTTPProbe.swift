@@ -28,13 +28,16 @@ public struct HTTPProbe: Sendable {
   public init(port: UInt16, timeout: Duration = .seconds(10)) { (self.port, self.timeout) = (port, timeout) }
 
   /// Sends a request and reads until the server closes.
-  /// - Parameter target: path and query, as they go into the request line.
+  /// - Parameters:
+  ///   - target: path and query, as they go into the request line.
+  ///   - trustsLength: whether to read no further than the headers say, for a server that doesn't close.
   public func request(
-    _ method: String, _ target: String, headers: [String: String] = [:], body: String? = nil
+    _ method: String, _ target: String, headers: [String: String] = [:], body: String? = nil,
+    trustsLength: Bool = false
   ) throws -> HTTPAnswer {
     let socket = try open(method, target, headers: headers, body: body)
     defer { close(socket) }
-    return read(socket)
+    return read(socket, trustsLength: trustsLength)
   }
 
   /// Sends a request and gives the socket, for who wants to hang up or to read by himself.
@@ -71,7 +74,7 @@ public struct HTTPProbe: Sendable {
     return socket
   }
 
-  private func read(_ socket: Int32) -> HTTPAnswer {
+  private func read(_ socket: Int32, trustsLength: Bool) -> HTTPAnswer {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     var wasReset = false
@@ -81,6 +84,9 @@ public struct HTTPProbe: Sendable {
       wasReset = count < 0 && errno == ECONNRESET
       guard count > 0 else { break }
       bytes += buffer[0..<count]
+      guard trustsLength else { continue }
+      let answer = Self.parse(bytes, wasReset: false)
+      if answer.headers["content-length"] != nil, answer.isComplete { return answer }
     }
     return Self.parse(bytes, wasReset: wasReset)
   }

@@ -100,15 +100,16 @@ public final class PrivateBus: Sendable {
   }
 }
 
-/// A shell that waits for the end of a pipe, which comes when this process is gone, and then kills another process.
-private struct Watchdog {
+/// A shell that waits for the end of a pipe, which comes when this process is gone, and then kills another process; a whole
+/// group where its number is negative.
+struct Watchdog: Sendable {
   private let pid: Int32
   private let pipe: Subprocess.Pipe
 
   init(over victim: Int32) throws {
     let pipe = try Subprocess.Pipe.make()
     defer { close(pipe.read) }
-    pid = try Subprocess.spawn(["/bin/sh", "-c", "read -r line; kill -9 \(victim)"], stdin: pipe.read)
+    pid = try Subprocess.spawn(["/bin/sh", "-c", "read -r line; kill -s KILL -- \(victim)"], stdin: pipe.read)
     self.pipe = pipe
   }
 

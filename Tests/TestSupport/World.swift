@@ -74,8 +74,8 @@ public final class World: Sendable {
     self.environment = environment
     let output = try Subprocess.Pipe.make()
     emulator = try Subprocess.spawn(
-      ["\(World.programs)/auth-emulator", "--port", "0", "--project", World.project], environment: environment,
-      stdout: output.write)
+      ["\(World.programs)/auth-emulator", "--port", "0", "--project", World.project, "--scheme", World.scheme],
+      environment: environment, stdout: output.write)
     close(output.write)
     defer { close(output.read) }
     let line = output.readLine()

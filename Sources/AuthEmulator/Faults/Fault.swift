@@ -53,7 +53,7 @@ public struct Fault: Sendable, Equatable {
   public var hold: Hold?
   /// Seconds by which the emulator's clock is wrong, in `Date` and in tokens.
   public var clockOffset: Int64 = 0
-  /// Seconds that ID tokens live, in the answer and in the token; nil: an hour.
+  /// Seconds that Firebase's ID tokens live, in the answer and in the token; nil: an hour.
   public var tokenLifetime: Int64?
   /// What the client gets.
   public var answer: Answer

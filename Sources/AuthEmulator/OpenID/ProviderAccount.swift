@@ -25,6 +25,24 @@ public struct ProviderAccount: Sendable, Equatable {
     (self.displayName, self.provider) = (displayName, provider)
   }
 
+  /// The account that a text describes: `sub=ID`, and besides `email=ADDRESS`, `name=NAME`, `provider=ID` and the word
+  /// `unverified`, separated by commas.
+  public init(spec: String) throws(EmulatorError) {
+    self.init(subject: "")
+    for part in spec.split(separator: ",") {
+      let halves = part.split(separator: "=", maxSplits: 1).map(String.init)
+      switch (halves.first, halves.count > 1 ? halves[1] : nil) {
+      case ("sub", let value?): subject = value
+      case ("email", let value?): email = value
+      case ("name", let value?): displayName = value
+      case ("provider", let value?): provider = value
+      case ("unverified", nil): isEmailVerified = false
+      default: throw .invalidAccount(String(part))
+      }
+    }
+    if subject.isEmpty { throw .invalidAccount("\(spec), which has no sub") }
+  }
+
   /// An account as the control endpoint and the pages' forms write it; nil without a subject.
   init?(json: JSONValue) {
     func filled(_ name: String) -> String? { json[name]?.string.flatMap { $0.isEmpty ? nil : $0 } }

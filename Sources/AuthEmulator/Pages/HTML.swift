@@ -49,11 +49,10 @@ enum HTML {
 
   /// What a person sees of an account.
   static func account(_ account: ProviderAccount) -> String {
-    let details = [
-      account.email, account.email == nil || account.isEmailVerified ? nil : "unverified", account.subject,
-    ]
-    return "<b>\(escape(account.displayName ?? account.email ?? account.subject))</b> "
-      + "<small>\(escape(details.compactMap(\.self).joined(separator: " · ")))</small>"
+    let title = account.displayName ?? account.email ?? account.subject
+    let unverified = account.email == nil || account.isEmailVerified ? nil : "unverified"
+    let details = [account.email, unverified, account.subject].compactMap(\.self).filter { $0 != title }
+    return "<b>\(escape(title))</b> <small>\(escape(details.joined(separator: " · ")))</small>"
   }
 
   private static let style = """

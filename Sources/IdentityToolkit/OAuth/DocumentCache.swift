@@ -64,7 +64,7 @@ final class DocumentCache {
     askedAt[url] = now()
     do throws(AuthFailure) {
       let response = try await http.answer(to: url.request())
-      guard let json = JSONValue(json: response.body, repeatedNames: false), json.object != nil else {
+      guard let json = JSONValue(json: response.body), json.object != nil else {
         throw AuthFailure(.serviceUnavailable, serverCode: "UNEXPECTED_ANSWER")
       }
       let age = min(max(response.maxAge ?? Self.usualAge, Self.ages.lowerBound), Self.ages.upperBound)
