@@ -36,12 +36,12 @@ final class BrowserServices {
 
   var xdgOpen: String { scratch.file("bin/xdg-open") }
 
-  func browser(path: String? = nil) -> Browser {
-    var limits = Browser.Limits()
+  func browser(path: String? = nil) -> Desktop.Browser {
+    var limits = Desktop.Browser.Limits()
     limits.call = .milliseconds(portalAnswers ? 5000 : 1000)
     limits.response = .milliseconds(response == nil ? 200 : 5000)
     limits.job = .milliseconds(jobResult == nil ? 200 : 5000)
-    return Browser(connection: client, limits: limits, path: path ?? "relative:/nowhere:\(scratch.file("bin"))")
+    return Desktop.Browser(connection: client, limits: limits, path: path ?? "relative:/nowhere:\(scratch.file("bin"))")
   }
 
   // MARK: org.freedesktop.portal.Desktop
@@ -151,7 +151,7 @@ final class BrowserServices {
   @LoopActor
   private func open(
     _ services: BrowserServices, _ url: String = url, parent: String? = nil, token: String? = nil
-  ) async -> Browser.Outcome {
+  ) async -> Desktop.Browser.Outcome {
     await services.browser().open(Secret(url), parentWindow: parent, activationToken: token)
   }
 
