@@ -7,7 +7,7 @@ enum Discovery {
       name: "discovery", method: "GET", paths: OpenID.paths(".well-known/openid-configuration"), access: .anybody
     ) { call, world in .json(document(call, world)) },
     Operation(name: "jwks", method: "GET", paths: OpenID.paths("jwks"), access: .anybody) { call, world in
-      world[openID: call.provider].makeKeys()
+      world[openID: call.provider].makeKey()
       return .json(["keys": .array(world[openID: call.provider].keys.map(\.jwk))])
     },
   ]

@@ -5,6 +5,7 @@ import AuthCore
 ///
 /// `POST providerAccounts` adds `{"sub", "email", "emailVerified", "name", "provider"}`; `GET` and `DELETE` list and
 /// remove all. `PATCH consent` takes `{"account": SUB}`, `{"refuse": true}` or `{}`, for a person; `GET` says which.
+/// `PATCH productionRules` takes `{"on": true}` (`AuthEmulator.setProductionRules`).
 /// `PATCH openid` and `PATCH openid/NAME` take settings: `clients` (`[{"id", "secret", "redirectUris"}]`), `algorithm`,
 /// `sendsIssuer`, `extraClaims`; what isn't named is as at first. `POST …:rotate` takes `{"keepsOld": true}`.
 enum ProviderControl {
@@ -34,6 +35,13 @@ enum ProviderControl {
       let account = call.filled("account").map { Consent.account(subject: $0) }
       world.providers.consent = call.body["refuse"] == true ? .refuse : account ?? .ask
       return .json(consent(world))
+    },
+    Operation(
+      name: "productionRules", method: "PATCH", paths: [base + "productionRules"], access: .anybody,
+      body: .json(Shape.fields(truths: ["on"]))
+    ) { call, world in
+      world.providers.hasProductionRules = call.body["on"] == true
+      return .json(["on": .bool(world.providers.hasProductionRules)])
     },
     Operation(name: "openid", method: "PATCH", paths: paths(""), access: .anybody, body: .json(settingFields)) {
       (call, world) throws(APIError) in
