@@ -77,6 +77,22 @@ struct OpenIDTests {
     #expect(try probe.authorize().told["iss"] == nil)
   }
 
+  /// As Microsoft's: the document has a placeholder where its tokens have the tenant.
+  @Test func providerCallsItselfAsSet() throws {
+    let probe = try OpenIDProbe()
+    var settings = OpenIDSettings()
+    settings.usesES256 = true
+    settings.issuer = "https://login.example.com/{tenantid}/v2.0"
+    settings.extraClaims = ["iss": "https://login.example.com/t1/v2.0", "tid": "t1", "email": .null]
+    probe.emulator.setOpenID(settings)
+    let document = try probe.discovery()
+    #expect(document["issuer"] == "https://login.example.com/{tenantid}/v2.0")
+    #expect(document["token_endpoint"] == .string("\(probe.emulator.issuer())/token"), "it's still here")
+    #expect(try probe.authorize().told["iss"] == "https://login.example.com/{tenantid}/v2.0")
+    let claims = try TokenParts(try probe.idToken()).claims
+    #expect(claims["iss"] == "https://login.example.com/t1/v2.0" && claims["tid"] == "t1" && claims["sub"] == "ada")
+  }
+
   @Test func codeServesOnce() throws {
     let probe = try OpenIDProbe()
     let code = try #require(try probe.authorize().told["code"])

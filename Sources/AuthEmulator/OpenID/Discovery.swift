@@ -16,7 +16,8 @@ enum Discovery {
     let issuer = world.issuer(call.provider)
     let isPromised = world[openID: call.provider].settings.sendsIssuer && world.openIDFault != .issuerNotPromised
     return .record([
-      "issuer": .string(world.openIDFault == .otherIssuer ? "https://issuer.example.com" : issuer),
+      "issuer": .string(
+        world.openIDFault == .otherIssuer ? "https://issuer.example.com" : world.statedIssuer(call.provider)),
       "authorization_endpoint": .string("\(issuer)/authorize"), "token_endpoint": .string("\(issuer)/token"),
       "jwks_uri": .string("\(issuer)/jwks"), "response_types_supported": ["code"],
       "response_modes_supported": ["query"], "grant_types_supported": ["authorization_code"],

@@ -22,6 +22,9 @@ public struct OpenIDClient: Sendable, Equatable {
 public struct OpenIDSettings: Sendable, Equatable {
   /// The clients it knows; none: it takes everybody, whatever the redirect URI.
   public var clients: [OpenIDClient] = []
+  /// The issuer it calls itself in discovery document, tokens and redirects, as Microsoft has one with a placeholder in the
+  /// document; nil: the address that discovery is below.
+  public var issuer: String?
   /// Whether it signs with ES256 instead of RS256.
   public var usesES256 = false
   /// Whether it promises `iss` in its redirects, and sends it (RFC 9207).
@@ -112,6 +115,10 @@ extension World {
     set { providers.openID[name] = newValue }
   }
 
+  /// The issuer that a provider calls itself.
+  func statedIssuer(_ name: String) -> String { self[openID: name].settings.issuer ?? issuer(name) }
+
+  /// The address of a provider.
   func issuer(_ name: String) -> String {
     origin + OpenID.base + (name.isEmpty ? "" : "/" + URLText.encodeComponent(name))
   }

@@ -6,8 +6,8 @@ import AuthCore
 /// `POST providerAccounts` adds `{"sub", "email", "emailVerified", "name", "provider"}`; `GET` and `DELETE` list and
 /// remove all. `PATCH consent` takes `{"account": SUB}`, `{"refuse": true}` or `{}`, for a person; `GET` says which.
 /// `PATCH productionRules` takes `{"on": true}` (`AuthEmulator.setProductionRules`).
-/// `PATCH openid` and `PATCH openid/NAME` take settings: `clients` (`[{"id", "secret", "redirectUris"}]`), `algorithm`,
-/// `sendsIssuer`, `extraClaims`; what isn't named is as at first. `POST …:rotate` takes `{"keepsOld": true}`.
+/// `PATCH openid` and `PATCH openid/NAME` take settings: `clients` (`[{"id", "secret", "redirectUris"}]`), `issuer`,
+/// `algorithm`, `sendsIssuer`, `extraClaims`; what isn't named is as at first. `POST …:rotate` takes `{"keepsOld": true}`.
 enum ProviderControl {
   static let operations: [Operation] = [
     Operation(name: "providerAccounts", method: "GET", paths: [base + "providerAccounts"], access: .anybody) {
@@ -66,7 +66,7 @@ enum ProviderControl {
     texts: ["sub", "email", "name", "provider"], truths: ["emailVerified"])
 
   private static let settingFields = Shape.fields(
-    truths: ["sendsIssuer"],
+    texts: ["issuer"], truths: ["sendsIssuer"],
     others: [
       "algorithm": .word(["RS256", "ES256"]), "extraClaims": .anything,
       "clients": .list(.record(["id": .text, "secret": .text, "redirectUris": .list(.text)])),
@@ -89,6 +89,7 @@ enum ProviderControl {
           id: id, secret: client["secret"]?.string,
           redirectURIs: (client["redirectUris"]?.array ?? []).compactMap(\.string)))
     }
+    settings.issuer = body["issuer"]?.string
     settings.usesES256 = body["algorithm"] == "ES256"
     settings.sendsIssuer = body["sendsIssuer"]?.bool ?? true
     settings.extraClaims = body["extraClaims"]?.object ?? [:]
