@@ -14,6 +14,12 @@ extension AuthEmulator {
   /// Says who answers the pages: a person, or they themselves at once.
   public func setConsent(_ consent: Consent) { service.state.withLock { $0.world.providers.consent = consent } }
 
+  /// Lets `accounts:signInWithIdp` do what production does and the recorded service doesn't: a conflict comes with a
+  /// `pendingToken`, which is then taken for the credential; and with `autoCreate: false` nobody is made.
+  public func setProductionRules(_ areOn: Bool) {
+    service.state.withLock { $0.world.providers.hasProductionRules = areOn }
+  }
+
   /// Changes how an OpenID provider behaves.
   /// - Parameter name: empty for the one without a name.
   public func setOpenID(_ settings: OpenIDSettings, of name: String = "") {

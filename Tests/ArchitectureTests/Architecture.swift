@@ -32,7 +32,7 @@ struct Architecture {
       "LinkdClient": ["AuthCore", "DBus", "EventLoop", "LinkdContract"],
       "linkd": [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
-        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "LinkdContract",
+        "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
       ],
       "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"],

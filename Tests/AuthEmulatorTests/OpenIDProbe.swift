@@ -14,10 +14,14 @@ struct OpenIDProbe {
   static let redirectURI = "http://127.0.0.1:8123/callback"
 
   /// An emulator of its own, whose pages answer by themselves with the account `ada`.
-  init(name: String = "", faults: [Fault] = []) throws {
+  /// - Parameter usesES256: as most tests do; RSA keys take their time.
+  init(name: String = "", faults: [Fault] = [], usesES256: Bool = true) throws {
     (client, self.name) = (try EmulatorClient(faults: faults), name)
     client.emulator.add(ProviderAccount(subject: "ada", email: "ada@example.com", displayName: "Ada Lovelace"))
     client.emulator.setConsent(.account(subject: "ada"))
+    var settings = OpenIDSettings()
+    settings.usesES256 = usesES256
+    client.emulator.setOpenID(settings, of: name)
   }
 
   var emulator: AuthEmulator { client.emulator }

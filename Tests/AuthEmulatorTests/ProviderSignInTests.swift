@@ -100,4 +100,52 @@ struct ProviderSignInTests {
     let other = try signIn(probe, fields)
     #expect(other.status == 200 && other.json["idToken"]?.string?.isEmpty == false)
   }
+
+  // MARK: Production's rules
+
+  @Test func pendingTokenStandsForTheCredentialInConflict() throws {
+    let probe = try OpenIDProbe()
+    #expect(try probe.client.control("PATCH", "productionRules", ["on": true]) == ["on": true])
+    _ = try account(probe, "ada@example.com")
+    probe.emulator.add(ProviderAccount(subject: "ada", email: "ada@example.com", isEmailVerified: false))
+    let token = try probe.idToken(["nonce": Self.nonce.1])
+    let answer = try signIn(probe, ["id_token": token, "nonce": Self.nonce.0]).json
+    #expect(answer["needConfirmation"] == true)
+    let pending = try #require(answer["pendingToken"])
+    let session = try probe.client.post(
+      "accounts:signInWithPassword", ["email": "ada@example.com", "password": "correct horse"]
+    ).json
+    var body: JSONValue = [
+      "requestUri": "http://localhost", "postBody": "providerId=oidc.test", "pendingToken": pending,
+      "idToken": session["idToken"] ?? .null,
+    ]
+    let linked = try probe.client.post("accounts:signInWithIdp", body)
+    #expect(linked.status == 200 && linked.json["localId"] == session["localId"])
+    #expect(linked.json["federatedId"] == "ada")
+    body = ["requestUri": "http://localhost", "postBody": "providerId=oidc.test", "pendingToken": "another"]
+    #expect(try probe.client.post("accounts:signInWithIdp", body).errorMessage == "INVALID_PENDING_TOKEN")
+  }
+
+  @Test func conflictOfALinkHasAPendingTokenToo() throws {
+    let probe = try OpenIDProbe()
+    let token = try probe.idToken(["nonce": nil])
+    _ = try signIn(probe, ["id_token": token])
+    let guest = try account(probe, nil)
+    #expect(try signIn(probe, ["id_token": token], linkingTo: guest).json["pendingToken"] == nil, "as recorded")
+    probe.emulator.setProductionRules(true)
+    let answer = try signIn(probe, ["id_token": token], linkingTo: guest).json
+    #expect(answer["errorMessage"] == "FEDERATED_USER_ID_ALREADY_LINKED")
+    #expect(answer["pendingToken"]?.string?.isEmpty == false)
+  }
+
+  @Test func nobodyIsMadeWhereThatIsNotWanted() throws {
+    let probe = try OpenIDProbe()
+    probe.emulator.setProductionRules(true)
+    let form = OpenIDProbe.form(["providerId": "oidc.test", "id_token": try probe.idToken(["nonce": nil])])
+    let body: JSONValue = ["requestUri": "http://localhost", "postBody": .string(form), "autoCreate": false]
+    #expect(try probe.client.post("accounts:signInWithIdp", body).errorMessage == "USER_NOT_FOUND")
+    #expect(probe.emulator.accountIDs.isEmpty)
+    #expect(try probe.client.post("accounts:signInWithIdp", body.setting(true, at: ["autoCreate"])).status == 200)
+    #expect(try probe.client.post("accounts:signInWithIdp", body).status == 200, "who is there signs in")
+  }
 }

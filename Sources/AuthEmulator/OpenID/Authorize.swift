@@ -146,7 +146,7 @@ enum Authorize {
       parameters.append(("state", world.openIDFault == .redirectWrongState ? RandomText.letters(22) : state))
     }
     let issuer =
-      world.openIDFault == .redirectWrongIssuer ? "https://issuer.example.com" : world.issuer(asked.provider)
+      world.openIDFault == .redirectWrongIssuer ? "https://issuer.example.com" : world.statedIssuer(asked.provider)
     if world[openID: asked.provider].settings.sendsIssuer, world.openIDFault != .redirectMissingIssuer {
       parameters.append(("iss", issuer))
     }

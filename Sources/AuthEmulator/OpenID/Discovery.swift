@@ -7,7 +7,7 @@ enum Discovery {
       name: "discovery", method: "GET", paths: OpenID.paths(".well-known/openid-configuration"), access: .anybody
     ) { call, world in .json(document(call, world)) },
     Operation(name: "jwks", method: "GET", paths: OpenID.paths("jwks"), access: .anybody) { call, world in
-      world[openID: call.provider].makeKeys()
+      world[openID: call.provider].makeKey()
       return .json(["keys": .array(world[openID: call.provider].keys.map(\.jwk))])
     },
   ]
@@ -16,7 +16,8 @@ enum Discovery {
     let issuer = world.issuer(call.provider)
     let isPromised = world[openID: call.provider].settings.sendsIssuer && world.openIDFault != .issuerNotPromised
     return .record([
-      "issuer": .string(world.openIDFault == .otherIssuer ? "https://issuer.example.com" : issuer),
+      "issuer": .string(
+        world.openIDFault == .otherIssuer ? "https://issuer.example.com" : world.statedIssuer(call.provider)),
       "authorization_endpoint": .string("\(issuer)/authorize"), "token_endpoint": .string("\(issuer)/token"),
       "jwks_uri": .string("\(issuer)/jwks"), "response_types_supported": ["code"],
       "response_modes_supported": ["query"], "grant_types_supported": ["authorization_code"],

@@ -43,7 +43,7 @@ enum IDTokenClaims {
       }
     let nonce = fault == .wrongNonce ? RandomText.letters(43) : fault == .missingNonce ? nil : grant.nonce
     return .record([
-      "iss": .string(fault == .wrongIssuer ? "https://issuer.example.com" : world.issuer(provider)),
+      "iss": .string(fault == .wrongIssuer ? "https://issuer.example.com" : world.statedIssuer(provider)),
       "aud": audience, "iat": .integer(end - lifetime), "auth_time": .integer(end - lifetime),
       "exp": fault == .missingExpiry ? nil : .integer(end), "nonce": nonce.json,
     ])

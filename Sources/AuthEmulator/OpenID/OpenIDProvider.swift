@@ -22,6 +22,9 @@ public struct OpenIDClient: Sendable, Equatable {
 public struct OpenIDSettings: Sendable, Equatable {
   /// The clients it knows; none: it takes everybody, whatever the redirect URI.
   public var clients: [OpenIDClient] = []
+  /// The issuer it calls itself in discovery document, tokens and redirects, as Microsoft has one with a placeholder in the
+  /// document; nil: the address that discovery is below.
+  public var issuer: String?
   /// Whether it signs with ES256 instead of RS256.
   public var usesES256 = false
   /// Whether it promises `iss` in its redirects, and sends it (RFC 9207).
@@ -31,6 +34,8 @@ public struct OpenIDSettings: Sendable, Equatable {
 
   /// The provider as it is at first.
   public init() {}
+
+  var algorithm: SigningKey.Algorithm { usesES256 ? .es256 : .rs256 }
 }
 
 /// An OpenID provider, OpenID Connect Core 1.0 as far as native apps use it: the code flow with PKCE.
@@ -49,7 +54,7 @@ struct OpenIDProvider: Sendable {
 
   var settings = OpenIDSettings()
   var grants: [String: Grant] = [:]
-  /// The keys of the set; the last one of an algorithm signs.
+  /// The keys of the set; the last one of the algorithm signs.
   private(set) var keys: [SigningKey] = []
 
   /// The clients it knows by that name; nil where it knows only others.
@@ -57,22 +62,19 @@ struct OpenIDProvider: Sendable {
     settings.clients.isEmpty ? OpenIDClient(id: id, redirectURIs: []) : settings.clients.first { $0.id == id }
   }
 
-  /// Makes the first keys, where that hasn't been done.
-  mutating func makeKeys() {
-    for algorithm in SigningKey.Algorithm.allCases where !keys.contains(where: { $0.algorithm == algorithm }) {
-      if let key = SigningKey(algorithm) { keys.append(key) }
-    }
+  /// The key that signs.
+  var signingKey: SigningKey? { keys.last { $0.algorithm == settings.algorithm } }
+
+  /// Makes the key that signs, where that hasn't been done.
+  mutating func makeKey() {
+    if signingKey == nil, let key = SigningKey(settings.algorithm) { keys.append(key) }
   }
 
-  /// Signs with new keys from now on.
+  /// Signs with a new key from now on.
   /// - Parameter keepsOld: whether the old ones stay in the set.
   mutating func rotateKeys(keepsOld: Bool) {
-    keys = (keepsOld ? keys : []) + SigningKey.Algorithm.allCases.compactMap { SigningKey($0) }
-  }
-
-  /// The key that signs.
-  var signingKey: SigningKey? {
-    keys.last { $0.algorithm == (settings.usesES256 ? .es256 : .rs256) }
+    if keepsOld { makeKey() } else { keys = [] }
+    if let key = SigningKey(settings.algorithm) { keys.append(key) }
   }
 }
 
@@ -113,6 +115,10 @@ extension World {
     set { providers.openID[name] = newValue }
   }
 
+  /// The issuer that a provider calls itself.
+  func statedIssuer(_ name: String) -> String { self[openID: name].settings.issuer ?? issuer(name) }
+
+  /// The address of a provider.
   func issuer(_ name: String) -> String {
     origin + OpenID.base + (name.isEmpty ? "" : "/" + URLText.encodeComponent(name))
   }

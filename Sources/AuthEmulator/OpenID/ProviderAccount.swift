@@ -98,6 +98,19 @@ struct Providers: Sendable {
   /// What an access token of an OpenID provider stands for.
   var accessTokens: [String: JSONValue] = [:]
 
+  /// Whether `accounts:signInWithIdp` does what production does and the recorded service doesn't.
+  var hasProductionRules = false
+  /// What was in conflict, by the token that stands for it.
+  private(set) var pendingCredentials: [String: ProviderCredential] = [:]
+
+  /// The token that stands for a credential in conflict, as a member of the answer, where there are such.
+  mutating func pending(_ credential: ProviderCredential) -> JSONValue {
+    guard hasProductionRules else { return [:] }
+    let token = RandomText.urlLetters(86)
+    pendingCredentials[token] = credential
+    return ["pendingToken": .string(token)]
+  }
+
   /// Adds an account, or replaces the one with its subject and provider.
   mutating func add(_ account: ProviderAccount) {
     accounts.removeAll { $0.subject == account.subject && $0.provider == account.provider }

@@ -5,8 +5,9 @@ import AuthCore
 ///
 /// `POST providerAccounts` adds `{"sub", "email", "emailVerified", "name", "provider"}`; `GET` and `DELETE` list and
 /// remove all. `PATCH consent` takes `{"account": SUB}`, `{"refuse": true}` or `{}`, for a person; `GET` says which.
-/// `PATCH openid` and `PATCH openid/NAME` take settings: `clients` (`[{"id", "secret", "redirectUris"}]`), `algorithm`,
-/// `sendsIssuer`, `extraClaims`; what isn't named is as at first. `POST …:rotate` takes `{"keepsOld": true}`.
+/// `PATCH productionRules` takes `{"on": true}` (`AuthEmulator.setProductionRules`).
+/// `PATCH openid` and `PATCH openid/NAME` take settings: `clients` (`[{"id", "secret", "redirectUris"}]`), `issuer`,
+/// `algorithm`, `sendsIssuer`, `extraClaims`; what isn't named is as at first. `POST …:rotate` takes `{"keepsOld": true}`.
 enum ProviderControl {
   static let operations: [Operation] = [
     Operation(name: "providerAccounts", method: "GET", paths: [base + "providerAccounts"], access: .anybody) {
@@ -35,6 +36,13 @@ enum ProviderControl {
       world.providers.consent = call.body["refuse"] == true ? .refuse : account ?? .ask
       return .json(consent(world))
     },
+    Operation(
+      name: "productionRules", method: "PATCH", paths: [base + "productionRules"], access: .anybody,
+      body: .json(Shape.fields(truths: ["on"]))
+    ) { call, world in
+      world.providers.hasProductionRules = call.body["on"] == true
+      return .json(["on": .bool(world.providers.hasProductionRules)])
+    },
     Operation(name: "openid", method: "PATCH", paths: paths(""), access: .anybody, body: .json(settingFields)) {
       (call, world) throws(APIError) in
       world[openID: call.provider].settings = try settings(call.body)
@@ -58,7 +66,7 @@ enum ProviderControl {
     texts: ["sub", "email", "name", "provider"], truths: ["emailVerified"])
 
   private static let settingFields = Shape.fields(
-    truths: ["sendsIssuer"],
+    texts: ["issuer"], truths: ["sendsIssuer"],
     others: [
       "algorithm": .word(["RS256", "ES256"]), "extraClaims": .anything,
       "clients": .list(.record(["id": .text, "secret": .text, "redirectUris": .list(.text)])),
@@ -81,6 +89,7 @@ enum ProviderControl {
           id: id, secret: client["secret"]?.string,
           redirectURIs: (client["redirectUris"]?.array ?? []).compactMap(\.string)))
     }
+    settings.issuer = body["issuer"]?.string
     settings.usesES256 = body["algorithm"] == "ES256"
     settings.sendsIssuer = body["sendsIssuer"]?.bool ?? true
     settings.extraClaims = body["extraClaims"]?.object ?? [:]

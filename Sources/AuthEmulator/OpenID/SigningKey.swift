@@ -3,7 +3,7 @@ import CCrypto
 
 /// A key that a provider signs its ID tokens with, made by libgcrypt: 2048 bits of RSA, or P-256.
 struct SigningKey: Sendable {
-  enum Algorithm: String, Sendable, CaseIterable { case rs256 = "RS256", es256 = "ES256" }
+  enum Algorithm: String, Sendable { case rs256 = "RS256", es256 = "ES256" }
 
   let algorithm: Algorithm
   /// Its name in key set and tokens.

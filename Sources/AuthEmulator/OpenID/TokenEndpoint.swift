@@ -101,7 +101,7 @@ enum TokenEndpoint {
     world.providers.accessTokens[accessToken] = claims
     var idToken: String?
     if grant.scopes.contains("openid"), world.openIDFault != .noIDToken {
-      world[openID: provider].makeKeys()
+      world[openID: provider].makeKey()
       idToken = IDTokenClaims.token(claims, grant, provider, world)
       if idToken == nil { throw Refusal("server_error", "libgcrypt doesn't sign", status: 500) }
     }

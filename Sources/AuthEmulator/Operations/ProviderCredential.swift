@@ -1,7 +1,7 @@
 import AuthCore
 
 /// What a provider says about somebody, as a client hands it over: claims in clear, or in a JWT that nobody verifies.
-struct ProviderCredential {
+struct ProviderCredential: Sendable {
   let providerID: String
   private let idToken: String?
   private let accessToken: String?

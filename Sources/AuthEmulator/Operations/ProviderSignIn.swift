@@ -8,7 +8,7 @@ enum ProviderSignIn {
       "accounts:signInWithIdp", legacy: "verifyAssertion",
       fields: Shape.fields(
         texts: ["requestUri", "postBody", "idToken", "pendingIdToken", "pendingToken", "sessionId"],
-        truths: ["returnIdpCredential", "returnRefreshToken"]),
+        truths: ["returnIdpCredential", "returnRefreshToken", "autoCreate"]),
       firstField: "requestUri", handler: handle)
   ]
 
@@ -24,22 +24,22 @@ enum ProviderSignIn {
       throw .notImplemented("returnRefreshToken is not implemented yet.")
     }
     if call.filled("pendingIdToken") != nil { throw .notImplemented("pendingIdToken is not implemented yet.") }
-    guard let address = call.filled("requestUri") else { throw APIError("MISSING_REQUEST_URI") }
-    guard URLText.isAbsolute(address) else { throw APIError("INVALID_REQUEST_URI") }
-    let credential = try ProviderCredential(
-      address: address, form: call["postBody"] ?? "", accessTokens: world.providers.accessTokens)
-    try world.redeemReturn(address, providerID: credential.providerID, session: call["sessionId"])
+    let credential = try credential(call, &world)
     let project = world[call.scope]
     var outcome: Outcome
     if let token = call["idToken"] {
       let account = try project.redeem(idToken: token).account
       if let conflict = conflict(credential, account, project) {
         guard call.body["returnIdpCredential"]?.bool == true else { throw APIError(conflict) }
-        return .json(credential.json.adding(["errorMessage": .string(conflict)]))
+        let answer = credential.json.adding(world.providers.pending(credential))
+        return .json(answer.adding(["errorMessage": .string(conflict)]))
       }
       outcome = Outcome(account: link(credential, to: account, project))
     } else {
-      if let account = unproven(credential, project) { return .json(needsConfirmation(credential, account)) }
+      if let account = unproven(credential, project) {
+        return .json(needsConfirmation(credential, account).adding(world.providers.pending(credential)))
+      }
+      try admit(call, credential, project, world)
       outcome = signIn(credential, project, &world)
       if outcome.account.disabled == true { throw APIError("USER_DISABLED") }
     }
@@ -55,6 +55,29 @@ enum ProviderSignIn {
       : try world[call.scope].issueTokens(for: outcome.account.localID, session, now: world.now)
     let tenant: JSONValue = .record(["tenantId": call.scope.tenant.json])
     return .json(answer(credential, outcome).adding(tenant).adding(end))
+  }
+
+  private static func credential(_ call: Call, _ world: inout World) throws(APIError) -> ProviderCredential {
+    guard let address = call.filled("requestUri") else { throw APIError("MISSING_REQUEST_URI") }
+    guard URLText.isAbsolute(address) else { throw APIError("INVALID_REQUEST_URI") }
+    if world.providers.hasProductionRules, let token = call.filled("pendingToken") {
+      guard let pending = world.providers.pendingCredentials[token] else { throw APIError("INVALID_PENDING_TOKEN") }
+      return pending
+    }
+    let credential = try ProviderCredential(
+      address: address, form: call["postBody"] ?? "", accessTokens: world.providers.accessTokens)
+    try world.redeemReturn(address, providerID: credential.providerID, session: call["sessionId"])
+    return credential
+  }
+
+  /// `autoCreate: false`, which the recorded service doesn't look at: whoever isn't there isn't made.
+  private static func admit(
+    _ call: Call, _ credential: ProviderCredential, _ project: Project, _ world: World
+  ) throws(APIError) {
+    guard world.providers.hasProductionRules, call.body["autoCreate"] == false,
+      project.account(provider: credential.providerID, rawID: credential.rawID) == nil
+    else { return }
+    throw APIError("USER_NOT_FOUND")
   }
 
   private static func answer(_ credential: ProviderCredential, _ outcome: Outcome) -> JSONValue {
