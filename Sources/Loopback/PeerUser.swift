@@ -57,7 +57,8 @@ enum SocketTable {
     return line.utf8[line.utf8.index(after: colon)...].starts(with: ends.utf8)
   }
 
-  private static func content(of file: String) -> String? {
+  /// The whole text; `nil` where it can't be read.
+  static func content(of file: String) -> String? {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
