@@ -62,7 +62,7 @@ final class Fixture {
 struct Answer {
   let bytes: [UInt8]
   var text: String { String(decoding: bytes, as: UTF8.self) }
-  var status: Int { Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0 }
+  var status: Int { Int(String(decoding: bytes.dropFirst("HTTP/1.1 ".utf8.count).prefix(3), as: UTF8.self)) ?? 0 }
   var head: String { text.components(separatedBy: "\r\n\r\n")[0] }
   var body: String { text.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n") }
 }

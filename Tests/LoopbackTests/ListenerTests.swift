@@ -86,10 +86,10 @@ struct ListenerTests {
 
   @Test("the page arrives although the listener is closed and let go before it goes out", arguments: [false, true])
   func closedAtOnce(v6: Bool) async throws {
-    let page = LoopbackResponse(status: 200, body: String(repeating: "What no socket buffer holds. ", count: 400_000))
+    let page = LoopbackResponse(status: 200, body: String(repeating: "What no socket buffer holds. ", count: 300_000))
     let fixture = try await Fixture(closing: true, page: page)
     let answer = try await fixture.get(v6: v6)
-    #expect(answer.status == 200 && answer.bytes.suffix(page.body.utf8.count).elementsEqual(page.body.utf8))
+    #expect(answer.status == 200 && answer.bytes.suffix(page.body.utf8.count) == Array(page.body.utf8)[...])
     #expect(throws: POSIXFailure.self) { try Client(port: fixture.port, v6: v6) }
     #expect(await fixture.requests.values.count == 1)
   }
