@@ -157,7 +157,7 @@ let package = Package(
     tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport",
-      exclude: ["openid-provider.py"], swiftSettings: strict),
+      exclude: ["independent-provider.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

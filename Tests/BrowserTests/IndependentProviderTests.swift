@@ -5,7 +5,7 @@ import Testing
 extension BrowserTests {
   /// The provider that other tests trust: it must refuse what it should.
   @Suite("The independent OpenID provider", .timeLimit(.minutes(3)))
-  struct OpenIDProviderTests {
+  struct IndependentProviderTests {
     /// RFC 7636, appendix B.
     private let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
     private let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
@@ -15,7 +15,7 @@ extension BrowserTests {
     @Test(
       "its discovery document names itself, its key set holds the key it signs with, and a new one after a rotation")
     func discovery() async throws {
-      let provider = try await OpenIDProvider.start(redirects: [redirect])
+      let provider = try await IndependentProvider.start(redirects: [redirect])
       let document = try await json([], "\(provider.issuer)/.well-known/openid-configuration")
       #expect(document["issuer"] as? String == provider.issuer)
       let keySet = try #require(document["jwks_uri"] as? String)
@@ -30,8 +30,8 @@ extension BrowserTests {
     @Test("a browser brings a code back to any loopback port; only the right verifier makes tokens of it, and once")
     func code() async throws {
       let world = try await World.start(apps: [])
-      let user = OpenIDProvider.User(email: "mia@example.com")
-      let provider = try await OpenIDProvider.start(redirects: ["http://127.0.0.1/callback"], users: [user])
+      let user = IndependentProvider.User(email: "mia@example.com")
+      let provider = try await IndependentProvider.start(redirects: ["http://127.0.0.1/callback"], users: [user])
       let back = try await Browser.run(in: world) { browser in
         try await browser.open(authorization(provider))
         try await browser.picture("provider-sign-in")
@@ -50,7 +50,7 @@ extension BrowserTests {
       let idToken = try #require(answer["id_token"] as? String, "\(answer)")
       let claims = try await verified(idToken, by: provider)
       #expect(claims["iss"] as? String == provider.issuer)
-      #expect(claims["aud"] as? String == OpenIDProvider.client)
+      #expect(claims["aud"] as? String == IndependentProvider.client)
       #expect(claims["nonce"] as? String == "a-nonce")
       #expect(claims["sub"] as? String == "1")
       #expect(claims["email"] as? String == user.email)
@@ -61,7 +61,7 @@ extension BrowserTests {
     @Test("a refused consent comes back as access_denied, and a request without PKCE as an error")
     func refused() async throws {
       let world = try await World.start(apps: [])
-      let provider = try await OpenIDProvider.start(redirects: ["http://127.0.0.1/callback"])
+      let provider = try await IndependentProvider.start(redirects: ["http://127.0.0.1/callback"])
       try await Browser.run(in: world) { browser in
         try await browser.open(authorization(provider))
         try await browser.signIn(as: provider.users[0])
@@ -79,7 +79,7 @@ extension BrowserTests {
       let world = try await World.start()
       #expect(try await world.linkctl("register").status == 0)
       let target = "\(World.scheme):/oauth"
-      let provider = try await OpenIDProvider.start(redirects: [target])
+      let provider = try await IndependentProvider.start(redirects: [target])
       try await Browser.run(in: world) { browser in
         try await browser.open(authorization(provider, to: target))
         try await browser.signIn(as: provider.users[0])
@@ -91,10 +91,10 @@ extension BrowserTests {
 
     // MARK: A client of our own
 
-    private func authorization(_ provider: OpenIDProvider, to redirect: String? = nil) -> String {
+    private func authorization(_ provider: IndependentProvider, to redirect: String? = nil) -> String {
       var url = URLComponents(string: "\(provider.issuer)/authorize/")
       url?.queryItems = [
-        "client_id": OpenIDProvider.client, "response_type": "code", "redirect_uri": redirect ?? self.redirect,
+        "client_id": IndependentProvider.client, "response_type": "code", "redirect_uri": redirect ?? self.redirect,
         "scope": "openid email", "state": "a-state", "nonce": "a-nonce", "code_challenge_method": "S256",
         "code_challenge": challenge,
       ].sorted { $0.key < $1.key }.map { URLQueryItem(name: $0.key, value: $0.value) }
@@ -102,10 +102,11 @@ extension BrowserTests {
     }
 
     private func token(
-      _ provider: OpenIDProvider, _ code: String, _ more: [String: String]
+      _ provider: IndependentProvider, _ code: String, _ more: [String: String]
     ) async throws -> [String: Any] {
       let fields = [
-        "grant_type": "authorization_code", "code": code, "redirect_uri": redirect, "client_id": OpenIDProvider.client,
+        "grant_type": "authorization_code", "code": code, "redirect_uri": redirect,
+        "client_id": IndependentProvider.client,
       ].merging(more) { $1 }
       return try await json(
         fields.flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }, "\(provider.issuer)/token/")
@@ -118,7 +119,7 @@ extension BrowserTests {
     }
 
     /// The claims, once node has checked the signature with the key set.
-    private func verified(_ token: String, by provider: OpenIDProvider) async throws -> [String: Any] {
+    private func verified(_ token: String, by provider: IndependentProvider) async throws -> [String: Any] {
       let keys = try await Subprocess.run(["curl", "-sS", "\(provider.issuer)/.well-known/jwks.json"]).stdout
       let script = """
         const { createPublicKey, verify } = require("crypto");

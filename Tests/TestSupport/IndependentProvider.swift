@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// An OpenID provider that isn't ours, on loopback: Django OAuth Toolkit from Debian (`openid-provider.py`). It asks for
+/// An OpenID provider that isn't ours, on loopback: Django OAuth Toolkit from Debian (`independent-provider.py`). It asks for
 /// name and password, then for consent; it wants PKCE, checks the verifier, and signs with RS256. It promises no `iss` in
-/// its redirects. By hand: `echo JSON | python3 Tests/TestSupport/openid-provider.py`.
-public final class OpenIDProvider: Sendable {
+/// its redirects. By hand: `echo JSON | python3 Tests/TestSupport/independent-provider.py`.
+public final class IndependentProvider: Sendable {
   /// Somebody with an account there.
   public struct User: Sendable {
     /// What they sign in with.
@@ -40,11 +40,12 @@ public final class OpenIDProvider: Sendable {
   ///   - secret: the client's, which makes it a confidential one.
   public static func start(
     redirects: [String], secret: String? = nil, users: [User] = [User(email: "mia@example.com")]
-  ) async throws -> OpenIDProvider {
+  ) async throws -> IndependentProvider {
     try await withCheckedThrowingContinuation { continuation in
       // It takes a second or more until it speaks.
       Thread {
-        continuation.resume(with: Result { try OpenIDProvider(redirects: redirects, secret: secret, users: users) })
+        continuation.resume(
+          with: Result { try IndependentProvider(redirects: redirects, secret: secret, users: users) })
       }.start()
     }
   }
@@ -55,7 +56,7 @@ public final class OpenIDProvider: Sendable {
     let accounts = users.map {
       ["name": $0.name, "password": $0.password, "email": $0.email, "verified": $0.isVerified] as [String: Any]
     }
-    var client: [String: Any] = ["id": OpenIDProvider.client, "redirects": redirects]
+    var client: [String: Any] = ["id": IndependentProvider.client, "redirects": redirects]
     client["secret"] = secret
     let settings = try JSONSerialization.data(
       withJSONObject: ["folder": scratch.path, "client": client, "users": accounts])
@@ -65,11 +66,11 @@ public final class OpenIDProvider: Sendable {
       defer { [input.read, output.write].forEach { close($0) } }
       // Debian's own interpreter, which has Debian's packages.
       pid = try Subprocess.spawn(
-        ["/usr/bin/python3", "\(World.root)/Tests/TestSupport/openid-provider.py"],
+        ["/usr/bin/python3", "\(World.root)/Tests/TestSupport/independent-provider.py"],
         environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": scratch.path], stdin: input.read,
         stdout: output.write)
     }
-    OpenIDProvider.say(String(decoding: settings, as: UTF8.self), to: input.write)
+    IndependentProvider.say(String(decoding: settings, as: UTF8.self), to: input.write)
     issuer = output.readLine()
     guard issuer.hasPrefix("http://127.0.0.1:") else {
       throw World.Failure(description: "the provider (Debian: python3-django-oauth-toolkit) didn't start: \(issuer)")
@@ -89,7 +90,7 @@ public final class OpenIDProvider: Sendable {
 
   /// Signs with a new key from now on. The key set keeps the old one.
   public func rotateKey() throws {
-    OpenIDProvider.say("rotate", to: input)
+    IndependentProvider.say("rotate", to: input)
     guard output.readLine() == "rotated" else { throw World.Failure(description: "the provider kept its key") }
   }
 
@@ -104,7 +105,7 @@ public final class OpenIDProvider: Sendable {
 
 extension Browser {
   /// Fills in the provider's form, and goes on to its question.
-  public func signIn(as user: OpenIDProvider.User) async throws {
+  public func signIn(as user: IndependentProvider.User) async throws {
     try await type(user.name, into: "#id_username")
     try await type(user.password, into: "#id_password")
     try await click("#sign-in")
