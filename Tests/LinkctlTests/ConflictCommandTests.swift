@@ -26,7 +26,7 @@ struct ConflictCommandTests {
   func question() async throws {
     let desk = try await Desk()
     await desk.stub.begin("conflict", Self.inUse)
-    let terminal = try Terminal(desk, "account", "link", "google.com")
+    let terminal = try desk.terminal("account", "link", "google.com")
     try await terminal.shows("What should be done?")
     #expect(terminal.text.contains("There is one already.\n  1  Switch to the other account\n  2  Stay as it is\n"))
     terminal.type("4")
@@ -43,7 +43,7 @@ struct ConflictCommandTests {
   func signInFirst() async throws {
     let desk = try await Desk()
     await desk.stub.begin("conflict", Self.different)
-    let terminal = try Terminal(desk, "sign-in", "google.com")
+    let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("What should be done?")
     await desk.stub.react("ResolveConflict") { stub, _ in stub.moveSoon("conflict", Self.different) }
     terminal.type("sign-in-and-link")
@@ -58,7 +58,7 @@ struct ConflictCommandTests {
   func upgrade() async throws {
     let desk = try await Desk()
     await desk.stub.begin("conflict", Self.conflict("anonymous-upgrade", "switch", "keep", "cancel"))
-    let terminal = try Terminal(desk, "sign-in", "google.com")
+    let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("What should be done?")
     await desk.stub.forgetReads()
     async let running = desk.linkctl("sign-in", "google.com", "--json")

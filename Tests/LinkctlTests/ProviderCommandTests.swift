@@ -56,7 +56,7 @@ struct ProviderCommandTests {
   @Test("a browser that fails is told, and the URL printed", arguments: ["exit 3", "kill -9 $$"])
   func fails(_ xdgOpen: String) async throws {
     let desk = try await Desk(xdgOpen: xdgOpen)
-    let terminal = try Terminal(desk, "sign-in", "google.com", display: true)
+    let terminal = try desk.terminal("sign-in", "google.com", display: true)
     try await terminal.shows("No browser could be opened here.")
     try await terminal.shows(StubService.url)
     await desk.stub.move("succeeded", Self.user)
@@ -85,7 +85,7 @@ struct ProviderCommandTests {
     let desk = try await Desk()
     for url in ["file:///etc/passwd", "-e", "https://a.example/\u{1b}[31m"] {
       await desk.stub.answerURL(url)
-      let terminal = try Terminal(desk, "sign-in", "google.com", display: true)
+      let terminal = try desk.terminal("sign-in", "google.com", display: true)
       try await terminal.shows("No browser could be opened here.")
       #expect(desk.opened == nil && !terminal.text.contains("\u{1b}"))
     }
@@ -193,7 +193,7 @@ struct ProviderCommandTests {
   @Test("B066, B067: at a terminal the address that the browser ended at can be pasted")
   func pasted() async throws {
     let desk = try await Desk()
-    let terminal = try Terminal(desk, "sign-in", "google.com")
+    let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("paste that page's address here")
     await desk.stub.refuse("Nobody here asked for that.")
     terminal.type("  http://127.0.0.1:1234/callback?code=c0&state=other  ")
@@ -210,7 +210,7 @@ struct ProviderCommandTests {
   @Test("an address that the terminal cuts off is never passed on")
   func tooLong() async throws {
     let desk = try await Desk()
-    let terminal = try Terminal(desk, "sign-in", "google.com")
+    let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("paste that page's address here")
     terminal.type("http://127.0.0.1:1234/callback?code=" + String(repeating: "c", count: 5000))
     try await terminal.shows("linkctl open - <FILE")

@@ -172,64 +172,17 @@ struct Desk {
       stdin: stdin)
   }
 
+  /// Runs `linkctl` at a terminal.
+  func terminal(_ arguments: String..., display: Bool = false) throws -> Terminal {
+    try Terminal(
+      ["\(World.programs)/linkctl"] + arguments, environment: environment(display ? ["DISPLAY": ":0"] : [:]))
+  }
+
   /// The objects of a run with `--json`.
   static func objects(_ result: Subprocess.Result) throws -> [[String: Any]] {
     try result.stdout.split(separator: "\n").compactMap {
       try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
     }
-  }
-}
-
-/// `linkctl` at a terminal.
-final class Terminal {
-  private let master: Int32
-  private let slave: Int32
-  private let output: Subprocess.Pipe
-  private let pid: Int32
-  private(set) var text = ""
-
-  init(_ desk: Desk, _ arguments: String..., display: Bool = false) throws {
-    var (master, slave) = (Int32(-1), Int32(-1))
-    guard openpty(&master, &slave, nil, nil, nil) == 0 else { throw World.Failure(description: "no terminal") }
-    (self.master, self.slave) = (master, slave)
-    output = try Subprocess.Pipe.make()
-    pid = try Subprocess.spawn(
-      ["\(World.programs)/linkctl"] + arguments, environment: desk.environment(display ? ["DISPLAY": ":0"] : [:]),
-      stdin: slave,
-      stdout: output.write, stderr: output.write, ownGroup: true)
-    close(output.write)
-    _ = fcntl(output.read, F_SETFL, O_NONBLOCK)
-  }
-
-  deinit {
-    kill(pid, SIGKILL)
-    [master, slave, output.read].forEach { close($0) }
-  }
-
-  func type(_ line: String) { _ = (line + "\n").withCString { write(master, $0, strlen($0)) } }
-
-  /// Waits until what it has written has `count` times this in it.
-  func shows(_ part: String, count: Int = 1) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while text.components(separatedBy: part).count <= count {
-      guard ContinuousClock.now < deadline else { throw World.Failure(description: "no '\(part)' in:\n\(text)") }
-      collect()
-      try await Task.sleep(for: .milliseconds(5))
-    }
-  }
-
-  private func collect() {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while case let count = read(output.read, &buffer, buffer.count), count > 0 {
-      text += String(decoding: buffer[..<count], as: UTF8.self)
-    }
-  }
-
-  /// The exit status.
-  func end() -> Int32 {
-    let status = Subprocess.wait(pid)
-    collect()
-    return status
   }
 }
 
