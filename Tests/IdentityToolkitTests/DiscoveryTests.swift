@@ -130,6 +130,19 @@ struct DiscoveryTests {
     #expect(error == AuthFailure(.invalidProviderResponse, serverCode: "ISSUER_URL"))
   }
 
+  @Test(
+    "addresses that may be asked",
+    arguments: [
+      ("https://accounts.google.com", false), ("https://a.example:8443/t?x=1", false), ("https://A.Example/", false),
+      ("https://[2001:db8::1]/t", false), ("http://[::1]:8080/t", true), ("http://[::1]", true),
+      ("http://localhost/t", true), ("http://127.0.0.2:1", true), ("https://127.0.0.1:1", false),
+    ])
+  func addresses(_ text: String, _ isLocal: Bool) throws {
+    let url = try #require(EndpointURL(text))
+    #expect(url.text == text && url.isLocal == isLocal)
+    #expect((EndpointURL(text, allowsLocal: false) == nil) == isLocal)
+  }
+
   @Test("an https issuer may not name plain endpoints, not even on this machine") func plainEndpoints() throws {
     let issuer = try #require(Issuer("https://a.example", providerID: "oidc.test"))
     let document = FakeProvider.document("https://a.example", ["jwks_uri": "http://127.0.0.1/keys"])

@@ -33,8 +33,19 @@ final class DocumentCache {
     self.now = now
   }
 
-  /// The document at `url`: the one that is kept while it's fresh, and for a day more while no newer one is to be had.
-  func document(at url: EndpointURL) async throws(AuthFailure) -> JSONValue {
+  /// What `read` makes of the document at `url`. One that it can't read isn't kept: its author may mend it any minute.
+  func document<Content>(
+    at url: EndpointURL, read: (JSONValue) throws(AuthFailure) -> Content
+  ) async throws(AuthFailure) -> Content {
+    let json = try await document(at: url)
+    do throws(AuthFailure) { return try read(json) } catch {
+      documents[url] = nil
+      throw error
+    }
+  }
+
+  /// The one that is kept while it's fresh, and for a day more while no newer one is to be had.
+  private func document(at url: EndpointURL) async throws(AuthFailure) -> JSONValue {
     if let document = documents[url], now() < document.freshUntil { return document.json }
     do throws(AuthFailure) { return try await fetch(url) } catch {
       guard error.error != .cancelled, let document = documents[url], now() < document.usableUntil else { throw error }
