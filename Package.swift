@@ -160,7 +160,8 @@ let package = Package(
       data: ["callers.py", "front.py", "wallclock.c"]),
     tests("BrowserTests", ["TestSupport"]),
     .target(
-      name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport",
+      exclude: ["independent-provider.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -41,12 +41,12 @@ public struct JSONWebKey: Sendable, Hashable {
     return keys.compactMap { JSONWebKey($0) }
   }
 
-  /// RFC 7518 6.3.1.
+  /// RFC 7518 6.3.1. Exponents beyond 32 bits are nobody's and cost time.
   private static func rsa(_ json: JSONValue) -> Material? {
     guard json["kty"] == "RSA", let modulus = number(json["n"]), let exponent = number(json["e"]),
       let first = modulus.first, let last = modulus.last, last & 1 == 1,
       modulusBits.contains(modulus.count * 8 - first.leadingZeroBitCount),
-      exponent.count <= 8, let odd = exponent.last, odd & 1 == 1, exponent != [1]
+      exponent.count <= 4, let odd = exponent.last, odd & 1 == 1, exponent != [1]
     else { return nil }
     return .rsa(modulus: modulus, exponent: exponent)
   }

@@ -76,7 +76,7 @@ public final class LoopbackListener {
   // MARK: Connections
 
   /// Connections taken in one turn of the loop, so that who floods the port doesn't hold the daemon.
-  private static let connectionsPerTurn = 16
+  private static let connectionsPerTurn = 4
 
   private func accept(from listening: Int32) {
     for _ in 0..<Self.connectionsPerTurn where sockets != nil {

@@ -11,9 +11,17 @@ enum PeerUser {
   }
 
   /// The user id that owns the socket at `endpoint`. One question to the kernel where that is allowed and compiled in (some
-  /// 10 µs), else by its tables, which are long to read (3 ms and more each) but need only /proc/self.
+  /// 10 µs), else by its tables, which need only /proc/self, but are long to read (3 ms and more each): a stranger who comes
+  /// and goes shouldn't cost us that.
   static func user(of endpoint: Endpoint, connectedTo other: Endpoint) -> uid_t? {
-    SocketDiagnosis.owner(of: endpoint, connectedTo: other) ?? SocketTable.owner(of: endpoint, connectedTo: other)
+    switch SocketDiagnosis.owner(of: endpoint, connectedTo: other) {
+    case .user(let user): return user
+    case .nobody: return nil
+    case .silence: break
+    }
+    // There's no such socket, or no such service. Our own end exists, so a service names it.
+    if SocketDiagnosis.owner(of: other, connectedTo: endpoint) != .silence { return nil }
+    return SocketTable.owner(of: endpoint, connectedTo: other)
   }
 
   /// What the kernel shows for users that have no id in this user namespace: nobody in particular.
@@ -57,7 +65,8 @@ enum SocketTable {
     return line.utf8[line.utf8.index(after: colon)...].starts(with: ends.utf8)
   }
 
-  private static func content(of file: String) -> String? {
+  /// The whole text; `nil` where it can't be read.
+  static func content(of file: String) -> String? {
     let descriptor = open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

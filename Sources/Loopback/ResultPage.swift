@@ -38,7 +38,7 @@ public struct ResultPage: Sendable {
   /// The whole document, escaped.
   public var html: String {
     let title = PageText.escaped(title)
-    let sentences = paragraphs.map { "<p dir=\"auto\">\(PageText.escaped($0))</p>\n" }.joined()
+    let sentences = paragraphs.map { "<p>\(PageText.escaped($0))</p>\n" }.joined()
     return """
       <!DOCTYPE html>
       <html lang="\(PageText.escaped(language))" dir="\(isRightToLeft ? "rtl" : "ltr")">
@@ -52,7 +52,7 @@ public struct ResultPage: Sendable {
       </head>
       <body>
       <main>
-      <h1 dir="auto">\(title)</h1>
+      <h1>\(title)</h1>
       \(sentences)\(formText)</main>
       </body>
       </html>

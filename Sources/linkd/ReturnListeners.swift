@@ -9,6 +9,8 @@ final class ReturnListeners {
   var respond: @LoopActor (LoopbackRequest) -> LoopbackResponse = { _ in LoopbackResponse(status: 404) }
   private var listeners: [UInt16: LoopbackListener] = [:]
   private var flows: [FlowID: UInt16] = [:]
+  /// The port that the system chose: one does for all flows that don't mind which, for `state` tells them apart.
+  private var anyPort: UInt16?
   /// Closed, with an answer on its way.
   private var closing: [LoopbackListener] = []
   private let log: Log
@@ -27,10 +29,12 @@ final class ReturnListeners {
   /// - Throws: `handlerMissing` where somebody else has it, or pages can't be served here.
   func listen(for flow: FlowID, at port: UInt16) throws(AuthFailure) -> UInt16 {
     release(flow)
+    let wanted = port > 0 ? port : anyPort ?? 0
     let listener: LoopbackListener
-    if let held = listeners[port] { listener = held } else { listener = try open(port) }
+    if let held = listeners[wanted] { listener = held } else { listener = try open(wanted) }
     listeners[listener.port] = listener
     flows[flow] = listener.port
+    if port == 0 { anyPort = listener.port }
     return listener.port
   }
 
@@ -38,6 +42,7 @@ final class ReturnListeners {
   func release(_ flow: FlowID) {
     guard let port = flows.removeValue(forKey: flow), !flows.values.contains(port) else { return }
     // Its answer still goes out, and takes a moment.
+    if anyPort == port { anyPort = nil }
     guard let listener = listeners.removeValue(forKey: port) else { return }
     listener.close()
     closing = closing.filter(\.isBusy) + [listener]

@@ -101,7 +101,9 @@ struct ConnectionTests {
     #expect(server.requests.map(\.connection) == [1, 2, 3])
   }
 
-  enum OnceCall: CaseIterable, Sendable { case emailLink, signUp, applyCode, reset, delete, mail }
+  enum OnceCall: CaseIterable, Sendable {
+    case emailLink, signUp, applyCode, reset, delete, mail, provider, customToken
+  }
 
   /// libcurl sends again by itself what a kept connection gave no answer to, though the server may have seen it.
   @Test("what counts once reaches the server once, also when the connection is reset", arguments: OnceCall.allCases)
@@ -131,6 +133,11 @@ struct ConnectionTests {
     case .applyCode: try await toolkit.applyActionCode(code, project: project)
     case .reset: try await toolkit.confirmPasswordReset(code, newPassword: Secret("p"), project: project)
     case .delete: try await toolkit.deleteUser(uid: "u", idToken: code, project: project)
+    case .provider:
+      var credential = OAuthCredential(providerID: "google.com")
+      credential.idToken = code
+      _ = try await toolkit.signInWithIdp(credential, idToken: nil, createsAccount: true, project: project)
+    case .customToken: _ = try await toolkit.signInWithCustomToken(code, project: project)
     case .mail: try await toolkit.sendPasswordReset(to: "a@example.com", continueURL: nil, project: project)
     }
   }

@@ -49,6 +49,13 @@ struct DiscoveryTests {
     #expect(metadata.usesBasicAuthentication == basic)
   }
 
+  @Test("one algorithm that can be checked is enough", arguments: [["RS256"], ["ES256"], ["HS256", "ES256"]])
+  @LoopActor func algorithms(_ names: [String]) async throws {
+    let provider = try FakeProvider()
+    provider.change { $0.discovery["id_token_signing_alg_values_supported"] = .array(names.map { .string($0) }) }
+    _ = try await OpenIDClient(http: HTTPClient()).metadata(of: provider.client, providerID: "oidc.test")
+  }
+
   @Test("a slash at the issuer's end belongs to its name, not to the path (Discovery 4.1)") @LoopActor
   func slash() async throws {
     let provider = try FakeProvider()
@@ -92,6 +99,7 @@ struct DiscoveryTests {
     Bad("authorization_endpoint", nil, "ENDPOINT"),
     Bad("authorization_endpoint", "javascript:alert(1)", "ENDPOINT"), Bad("jwks_uri", nil, "ENDPOINT"),
     Bad("jwks_uri", "http://192.0.2.1/keys", "ENDPOINT"),
+    Bad("id_token_signing_alg_values_supported", ["HS256", "none"], "ALG"),
     Bad("response_types_supported", ["id_token"], "RESPONSE_TYPE"),
     Bad("response_types_supported", "code", "RESPONSE_TYPE"),
     Bad("code_challenge_methods_supported", ["plain"], "PKCE"), Bad("code_challenge_methods_supported", [], "PKCE"),
@@ -106,7 +114,9 @@ struct DiscoveryTests {
 
   @Test(
     "lists that aren't there forbid nothing",
-    arguments: ["response_types_supported", "code_challenge_methods_supported"])
+    arguments: [
+      "response_types_supported", "code_challenge_methods_supported", "id_token_signing_alg_values_supported",
+    ])
   @LoopActor func absentLists(_ name: String) async throws {
     let provider = try FakeProvider()
     provider.change { $0.discovery[name] = JSONValue.null }
@@ -128,6 +138,19 @@ struct DiscoveryTests {
       try await client.metadata(of: configured, providerID: "oidc.test")
     }
     #expect(error == AuthFailure(.invalidProviderResponse, serverCode: "ISSUER_URL"))
+  }
+
+  @Test(
+    "addresses that may be asked",
+    arguments: [
+      ("https://accounts.google.com", false), ("https://a.example:8443/t?x=1", false), ("https://A.Example/", false),
+      ("https://[2001:db8::1]/t", false), ("http://[::1]:8080/t", true), ("http://[::1]", true),
+      ("http://localhost/t", true), ("http://127.0.0.2:1", true), ("https://127.0.0.1:1", false),
+    ])
+  func addresses(_ text: String, _ isLocal: Bool) throws {
+    let url = try #require(EndpointURL(text))
+    #expect(url.text == text && url.isLocal == isLocal)
+    #expect((EndpointURL(text, allowsLocal: false) == nil) == isLocal)
   }
 
   @Test("an https issuer may not name plain endpoints, not even on this machine") func plainEndpoints() throws {

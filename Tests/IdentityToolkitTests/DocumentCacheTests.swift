@@ -101,6 +101,16 @@ struct DocumentCacheTests {
     try await ask(client, provider)
   }
 
+  @Test("a document that can't be used isn't kept") @LoopActor func mended() async throws {
+    let provider = try FakeProvider()
+    let client = OpenIDClient(http: HTTPClient())
+    provider.change { $0.discovery["issuer"] = "https://typo.example" }
+    let error = try await failure { () throws(AuthFailure) in try await ask(client, provider) }
+    #expect(error.error == .issuerMismatch)
+    provider.change { $0.discovery = [:] }
+    try await ask(client, provider)
+  }
+
   @Test("a redirect isn't followed", arguments: [301, 302, 303, 307, 308]) @LoopActor
   func redirect(_ status: Int) async throws {
     let other = try FakeProvider()

@@ -53,6 +53,11 @@ struct OpenIDKeysTests {
     clock.seconds += 60
     let error = try await failure { () throws(AuthFailure) in try await provider.verify(unknown, client) }
     #expect(error == AuthFailure(.networkUnavailable, serverCode: "UNREACHABLE") && error.isTransient)
+    // Not asked again for a minute, and no less temporary for it.
+    let requests = provider.count("/keys")
+    clock.seconds += 59
+    let again = try await failure { () throws(AuthFailure) in try await provider.verify(unknown, client) }
+    #expect(again == error && provider.count("/keys") == requests)
     // The kept keys serve on.
     clock.seconds += 3600
     _ = try await provider.verify(known, client)

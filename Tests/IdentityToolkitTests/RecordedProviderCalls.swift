@@ -7,7 +7,7 @@ import Testing
 extension RecordedCall {
   /// Those in transcripts about something else.
   static var ofProviders: [RecordedCall] {
-    ["13", "15", "29", "32"].flatMap(inTranscript).filter {
+    ["13", "14", "15", "29", "30", "32"].flatMap(inTranscript).filter {
       $0.call.name == "signInWithIdp" || $0.call.name == "signInWithCustomToken"
         || $0.request["deleteProvider"] != nil
     }
@@ -17,13 +17,16 @@ extension RecordedCall {
     func secret(_ name: String) -> Secret<String>? { body[name]?.string.map { Secret($0) } }
     let known: Set = [
       "requestUri", "postBody", "pendingToken", "idToken", "autoCreate", "returnSecureToken", "returnIdpCredential",
+      "tenantId",
     ]
     if name == "signInWithCustomToken" {
-      guard body["tenantId"] == nil, let token = secret("token") else { return nil }
+      guard let token = secret("token") else { return nil }
       return Call(name) { .signIn(try await $0.signInWithCustomToken(token, project: $1)) }
     }
-    guard Set(body.keys).isSubset(of: known), body["requestUri"] != nil, let form = body["postBody"]?.string,
-      let credential = credential(Self.form(form), secret("pendingToken"), secret("requestUri"))
+    guard Set(body.keys).isSubset(of: known), body["requestUri"] != nil,
+      // Without a form the credential is in the URI.
+      let credential = credential(
+        Self.form(body["postBody"]?.string ?? "providerId=google.com"), secret("pendingToken"), secret("requestUri"))
     else { return nil }
     // Without it there are no tokens in the answer.
     guard body["returnSecureToken"] == true || body["returnIdpCredential"] == nil else { return nil }
@@ -52,7 +55,8 @@ extension RecordedCall {
 
   static func unlink(_ name: String, _ body: [String: JSONValue]) -> Call? {
     guard let token = body["idToken"]?.string, let providers = body["deleteProvider"]?.array, providers.count == 1,
-      let provider = providers[0].string, body.count == 2
+      let provider = providers[0].string,
+      Set(body.keys).isSubset(of: ["deleteProvider", "idToken", "returnSecureToken"])
     else { return nil }
     return Call(name) {
       .tokens(try await $0.unlink(providerID: provider, idToken: Secret(token), project: $1))

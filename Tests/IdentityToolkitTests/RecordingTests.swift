@@ -22,14 +22,18 @@ struct RecordingTests {
     ]
     #expect(Set(Self.exchanges.filter { $0.status == 200 }.map(\.call.name)) == all)
     #expect(Set(Self.exchanges.filter { $0.status == 400 }.map(\.call.name)) == all)
-    #expect(Self.exchanges.count > 150)
+    #expect(Self.exchanges.count > 300)
+    func count(_ call: (RecordedCall) -> Bool) -> Int { Self.exchanges.filter(call).count }
+    #expect(count { $0.call.name == "signInWithIdp" } > 60)
+    #expect(count { $0.call.name == "signInWithCustomToken" } > 15)
+    #expect(count { $0.request["deleteProvider"] != nil } == 5)
   }
 
   @Test("asked as recorded, understood as recorded", arguments: exchanges) @LoopActor
   func recorded(_ exchange: RecordedCall) async throws {
     let server = try ScriptedServer(
       .answer(exchange.status, headers: ["Content-Type": "application/json"], body: exchange.body.text))
-    let project = try server.project()
+    let project = try server.project { $0.tenantID = exchange.request["tenantId"]?.string }
     let toolkit = IdentityToolkit(http: HTTPClient())
     let outcome: RecordedCall.Outcome
     do {

@@ -46,15 +46,15 @@ final class Fixture {
   var methods: [LoopbackRequest.Method] { requests.values.map(\.method) }
 
   /// Sends `request`, whose `{port}` is this listener's, and reads to the end.
-  nonisolated func ask(_ request: String, v6: Bool = false) throws -> Answer {
+  nonisolated func ask(_ request: String, v6: Bool = false) async throws -> Answer {
     let client = try Client(port: port, v6: v6)
     client.send(Array(request.replacing("{port}", with: "\(port)").utf8))
-    return client.readAll()
+    return await client.readAll()
   }
 
   /// A GET as browsers send it.
-  nonisolated func get(_ target: String = "/", v6: Bool = false) throws -> Answer {
-    try ask("GET \(target) HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n", v6: v6)
+  nonisolated func get(_ target: String = "/", v6: Bool = false) async throws -> Answer {
+    try await ask("GET \(target) HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n", v6: v6)
   }
 }
 
@@ -62,7 +62,7 @@ final class Fixture {
 struct Answer {
   let bytes: [UInt8]
   var text: String { String(decoding: bytes, as: UTF8.self) }
-  var status: Int { Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0 }
+  var status: Int { Int(String(decoding: bytes.dropFirst("HTTP/1.1 ".utf8.count).prefix(3), as: UTF8.self)) ?? 0 }
   var head: String { text.components(separatedBy: "\r\n\r\n")[0] }
   var body: String { text.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n") }
 }
@@ -103,7 +103,12 @@ final class Client: Sendable {
 
   func send(_ text: String) { send(Array(text.utf8)) }
 
-  func readAll() -> Answer {
+  /// Reads to the end, on a thread of its own: the tests' threads are few, and others wait for time limits.
+  func readAll() async -> Answer {
+    await withCheckedContinuation { waiter in Thread { waiter.resume(returning: self.readToEnd()) }.start() }
+  }
+
+  private func readToEnd() -> Answer {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -117,7 +122,8 @@ final class Client: Sendable {
 /// Rows of the kernel's tables whose local port this is, as (file, local address, state).
 func rows(at port: UInt16) throws -> [(file: String, address: String, state: String)] {
   try ["tcp", "tcp6"].flatMap { file in
-    try String(contentsOfFile: "/proc/self/net/\(file)", encoding: .utf8).split(separator: "\n").dropFirst()
+    // Foundation reads but the first piece of such a file.
+    try #require(SocketTable.content(of: "/proc/self/net/\(file)")).split(separator: "\n").dropFirst()
       .compactMap { line in
         let fields = line.split(separator: " ")
         let local = fields[1].split(separator: ":")

@@ -28,9 +28,7 @@ struct PeerUserTests {
     let local = try #require(Endpoint(localOf: accepted))
     #expect(PeerUser.isOwn(peerOf: accepted))
     #expect(SocketTable.owner(of: peer, connectedTo: local) == geteuid())
-    if to.family == listening.family {
-      #expect(SocketDiagnosis.owner(of: peer, connectedTo: local) == geteuid())
-    }
+    #expect(SocketDiagnosis.owner(of: peer, connectedTo: local) == .user(geteuid()))
     // The other direction is another socket, which is also here; a third is nowhere.
     #expect(PeerUser.user(of: local, connectedTo: peer) == geteuid())
     let nowhere = Endpoint(family: peer.family, address: peer.address, port: peer.port ^ 1)
@@ -44,7 +42,7 @@ struct PeerUserTests {
     defer { server.close() }
     let end = try #require(Endpoint(localOf: server.socket))
     let other = Endpoint(v4: (127, 0, 0, 1), port: 9)
-    #expect(SocketDiagnosis.owner(of: end, connectedTo: other) == nil)
+    #expect(SocketDiagnosis.owner(of: end, connectedTo: other) == .silence)
     #expect(SocketTable.owner(of: end, connectedTo: other) == nil)
   }
 
@@ -59,7 +57,7 @@ struct PeerUserTests {
     let accepted = accept(server.socket, nil, nil)
     let peer = try #require(Endpoint(peerOf: accepted))
     let local = try #require(Endpoint(localOf: accepted))
-    #expect(SocketDiagnosis.owner(of: peer, connectedTo: local) == 12345)
+    #expect(SocketDiagnosis.owner(of: peer, connectedTo: local) == .user(12345))
     #expect(SocketTable.owner(of: peer, connectedTo: local) == 12345)
     #expect(!PeerUser.isOwn(peerOf: accepted))
     close(accepted)
@@ -73,7 +71,40 @@ struct PeerUserTests {
     client.send("GET / HTTP/1.1\r\n")
     // The data isn't read: the far end stays in the kernel without a process.
     dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), client.socket)
+    let peer = try #require(Endpoint(peerOf: accepted))
+    let local = try #require(Endpoint(localOf: accepted))
+    #expect(SocketDiagnosis.owner(of: peer, connectedTo: local) == .nobody)
+    #expect(SocketTable.owner(of: peer, connectedTo: local) == nil)
     #expect(!PeerUser.isOwn(peerOf: accepted))
+  }
+
+  @Test("a peer that has reset the connection is nobody's, without a look at the tables")
+  func reset() throws {
+    let (client, accepted, server) = try connect(to: Self.v4, at: Self.v4)
+    defer { [accepted, server.socket].forEach { Glibc.close($0) } }
+    let peer = try #require(Endpoint(peerOf: accepted))
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(client.socket, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+    dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), client.socket)
+    #expect(Endpoint(peerOf: accepted) == nil && !PeerUser.isOwn(peerOf: accepted))
+    #expect(try SocketDiagnosis.owner(of: peer, connectedTo: #require(Endpoint(localOf: accepted))) == .silence)
+  }
+
+  @Test("an answer of the kernel's is read to the letter")
+  func answers() {
+    let (peer, local) = (Endpoint(v4: (127, 0, 0, 1), port: 0xc001), Endpoint(v4: (127, 0, 0, 1), port: 0xa1b2))
+    // struct nlmsghdr (type 20), struct inet_diag_msg of a connection of user 1000, inode 4242; little-endian.
+    let zero = { [UInt8](repeating: 0, count: $0) }
+    let ends = [0xc0, 0x01, 0xa1, 0xb2, 127, 0, 0, 1] + zero(12) + [127, 0, 0, 1] + zero(12)
+    let answer =
+      [88, 0, 0, 0, 20, 0, 0, 0] + zero(8) + [2, 1, 0, 0] + ends + zero(24) + [0xe8, 3, 0, 0, 0x92, 0x10, 0, 0]
+    #expect(answer.count == 88)
+    #expect(SocketDiagnosis.read(answer[...], about: peer, local) == .user(1000))
+    #expect(SocketDiagnosis.read(answer[...], about: local, peer) == .silence)
+    for count in 0..<88 { #expect(SocketDiagnosis.read(answer[..<count], about: peer, local) == .silence) }
+    // An error (type 2), and a socket without a process.
+    #expect(SocketDiagnosis.read([88, 0, 0, 0, 2] + answer[5...], about: peer, local) == .silence)
+    #expect(SocketDiagnosis.read((answer[..<84] + zero(4))[...], about: peer, local) == .nobody)
   }
 
   // proc_pid_net(5), from a little-endian machine.

@@ -36,6 +36,7 @@ public struct FuzzTarget: Sendable {
     FuzzTarget("dbus-names", maximumLength: 600, DBusNames.check),
     FuzzTarget("server-answers", ServerAnswers.check),
     FuzzTarget("id-tokens", IDTokens.check),
+    FuzzTarget("signed-tokens", maximumLength: 8192, SignedTokens.check),
     FuzzTarget("rows", Rows.check),
   ]
 }

@@ -25,7 +25,8 @@ final class DocumentCache {
   private let http: HTTPClient
   private let now: () -> Int64
   private var documents: [EndpointURL: Document] = [:]
-  private var askedAt: [EndpointURL: Int64] = [:]
+  /// The last request to each address, and why it brought nothing.
+  private var attempts: [EndpointURL: (at: Int64, failure: AuthFailure?)] = [:]
   private var flights: [EndpointURL: Task<Result<JSONValue, AuthFailure>, Never>] = [:]
 
   init(http: HTTPClient, now: @escaping () -> Int64) {
@@ -33,8 +34,19 @@ final class DocumentCache {
     self.now = now
   }
 
-  /// The document at `url`: the one that is kept while it's fresh, and for a day more while no newer one is to be had.
-  func document(at url: EndpointURL) async throws(AuthFailure) -> JSONValue {
+  /// What `read` makes of the document at `url`. One that it can't read isn't kept: its author may mend it any minute.
+  func document<Content>(
+    at url: EndpointURL, read: (JSONValue) throws(AuthFailure) -> Content
+  ) async throws(AuthFailure) -> Content {
+    let json = try await document(at: url)
+    do throws(AuthFailure) { return try read(json) } catch {
+      documents[url] = nil
+      throw error
+    }
+  }
+
+  /// The one that is kept while it's fresh, and for a day more while no newer one is to be had.
+  private func document(at url: EndpointURL) async throws(AuthFailure) -> JSONValue {
     if let document = documents[url], now() < document.freshUntil { return document.json }
     do throws(AuthFailure) { return try await fetch(url) } catch {
       guard error.error != .cancelled, let document = documents[url], now() < document.usableUntil else { throw error }
@@ -43,10 +55,15 @@ final class DocumentCache {
     }
   }
 
-  /// A newer document than the one that is kept; nil where it was asked for less than a minute ago.
+  /// A newer document than the one that is kept; nil where that one came less than a minute ago.
+  ///
+  /// - Throws: why there's none; for a minute that isn't asked again.
   func newer(at url: EndpointURL) async throws(AuthFailure) -> JSONValue? {
-    if flights[url] == nil, let askedAt = askedAt[url], now() - askedAt < Self.pause { return nil }
-    return try await fetch(url)
+    guard flights[url] == nil, let attempt = attempts[url], now() - attempt.at < Self.pause else {
+      return try await fetch(url)
+    }
+    if let failure = attempt.failure { throw failure }
+    return nil
   }
 
   private func fetch(_ url: EndpointURL) async throws(AuthFailure) -> JSONValue {
@@ -60,8 +77,8 @@ final class DocumentCache {
 
   private func load(_ url: EndpointURL) async -> Result<JSONValue, AuthFailure> {
     defer { flights[url] = nil }
-    if documents.count >= Self.limit || askedAt.count >= Self.limit { (documents, askedAt) = ([:], [:]) }
-    askedAt[url] = now()
+    if documents.count >= Self.limit || attempts.count >= Self.limit { (documents, attempts) = ([:], [:]) }
+    let start = now()
     do throws(AuthFailure) {
       let response = try await http.answer(to: url.request())
       guard let json = JSONValue(json: response.body), json.object != nil else {
@@ -69,8 +86,12 @@ final class DocumentCache {
       }
       let age = min(max(response.maxAge ?? Self.usualAge, Self.ages.lowerBound), Self.ages.upperBound)
       documents[url] = Document(json: json, freshUntil: now() + age, usableUntil: now() + age + Self.grace)
+      attempts[url] = (start, nil)
       return .success(json)
-    } catch { return .failure(error) }
+    } catch {
+      attempts[url] = (start, error)
+      return .failure(error)
+    }
   }
 }
 

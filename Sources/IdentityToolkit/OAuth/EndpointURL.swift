@@ -3,8 +3,6 @@ import AuthCore
 /// Where a provider is asked: by HTTPS, or by plain HTTP on this machine (RFC 8252 8.3 has the same exception).
 struct EndpointURL: Sendable, Hashable {
   let text: String
-  /// Lower case, without brackets.
-  let host: String
   /// Plain HTTP, which only this machine is spoken to with.
   let isLocal: Bool
 
@@ -23,7 +21,6 @@ struct EndpointURL: Sendable, Hashable {
       !isLocal || address.isLoopback
     else { return nil }
     self.text = text
-    host = address.host
     self.isLocal = isLocal
   }
 

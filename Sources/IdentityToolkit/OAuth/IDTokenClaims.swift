@@ -38,7 +38,7 @@ extension OpenIDClient {
   private func payload(_ token: String, keysAt url: EndpointURL) async throws(AuthFailure) -> [UInt8] {
     // What no key could have signed isn't worth a request.
     if let error = Self.check(token, []).error, error != .unknownKey { throw Self.failure(error) }
-    var result = Self.check(token, try Self.keys(try await documents.document(at: url)))
+    var result = Self.check(token, try await documents.document(at: url, read: Self.keys))
     if result.error == .unknownKey || result.error == .signature, let newer = try await documents.newer(at: url) {
       result = Self.check(token, try Self.keys(newer))
     }

@@ -52,6 +52,11 @@ struct Issuer {
     guard Self.list(document["response_types_supported"], allows: "code") else {
       throw AuthFailure(.invalidProviderResponse, serverCode: "RESPONSE_TYPE")
     }
+    // Known before the browser opens, rather than after.
+    let algorithms = document["id_token_signing_alg_values_supported"]
+    guard Self.list(algorithms, allows: "RS256") || Self.list(algorithms, allows: "ES256") else {
+      throw AuthFailure(.invalidProviderResponse, serverCode: "ALG")
+    }
     guard Self.list(document["code_challenge_methods_supported"], allows: "S256") else {
       throw AuthFailure(.invalidProviderResponse, serverCode: "PKCE")
     }

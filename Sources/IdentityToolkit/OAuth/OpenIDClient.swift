@@ -40,7 +40,7 @@ public final class OpenIDClient {
       guard let issuer = Issuer(issuer, providerID: providerID) else {
         throw AuthFailure(.invalidProviderResponse, serverCode: "ISSUER_URL")
       }
-      return try issuer.metadata(try await documents.document(at: issuer.discoveryURL))
+      return try await documents.document(at: issuer.discoveryURL, read: issuer.metadata)
     }
   }
 }
