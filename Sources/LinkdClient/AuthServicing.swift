@@ -22,6 +22,20 @@ public protocol AuthServicing: Sendable {
   func register(email: String, password: Secret<String>, displayName: String?) async throws(LinkdError) -> User
   /// Signs in as a guest. A guest who is signed in stays the same.
   func signInAnonymously() async throws(LinkdError) -> User
+  /// Signs in by a provider in the browser (`google.com`, `oidc.example`, …), adds it to the account, or confirms by it who is
+  /// signed in. Throws `Cancelled` where the person says no there, `NoSuchProvider`, and where accounts collide
+  /// `AccountExistsWithDifferentCredential`, `CredentialAlreadyInUse`, `EmailAlreadyInUse`: a program that lets people
+  /// choose starts a flow (``LinkdApp/startProvider(_:purpose:request:)``).
+  func signIn(
+    withProvider providerID: String, purpose: SignInPurpose, request: ProviderRequest
+  ) async throws(LinkdError) -> User
+  /// The same by what the program has got from the provider by itself. Throws `InvalidProviderResponse`, ….
+  func signIn(with credential: OAuthCredential, purpose: SignInPurpose) async throws(LinkdError) -> User
+  /// Signs in by a token that the app's own server made. Throws `InvalidCredentials`, ….
+  func signIn(withCustomToken token: Secret<String>) async throws(LinkdError) -> User
+  /// Takes a provider, or `password`, from the account. Throws `NoSuchProvider` where it isn't there, and
+  /// `RequiresRecentLogin` where the sign-in is too long ago.
+  func unlink(_ providerID: String) async throws(LinkdError)
   /// Returns when the mail is under way; its flow ends when the link is opened. Throws `InvalidEmail`, …
   func sendSignInLink(to email: String) async throws(LinkdError) -> any FlowServicing
 
@@ -53,6 +67,17 @@ extension AuthServicing {
   /// A token that lives for five minutes more.
   public func idToken() async throws(LinkdError) -> IdentityToken {
     try await idToken(minValidity: 300, forceRefresh: false)
+  }
+
+  /// Signs in by a provider, asked as the app's file says it.
+  public func signIn(withProvider providerID: String, purpose: SignInPurpose = .signIn) async throws(LinkdError) -> User
+  {
+    try await signIn(withProvider: providerID, purpose: purpose, request: ProviderRequest())
+  }
+
+  /// Signs in by what a provider gave the program.
+  public func signIn(with credential: OAuthCredential) async throws(LinkdError) -> User {
+    try await signIn(with: credential, purpose: .signIn)
   }
 
   /// Makes an account without a name.

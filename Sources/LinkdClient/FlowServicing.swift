@@ -14,6 +14,10 @@ public protocol FlowServicing: Sendable {
   func provideCode(_ code: Secret<String>) async throws(LinkdError)
   /// Says yes (`waiting-for-confirmation`).
   func confirm() async throws(LinkdError)
+  /// Says what to do about accounts that collide (`conflict`).
+  func resolveConflict(_ choice: ConflictChoice) async throws(LinkdError)
+  /// The page that the browser has to show (`waiting-for-redirect`), for whoever started the flow.
+  func url() async throws(LinkdError) -> Secret<String>
   /// Sends the mail or the code once more.
   func resend() async throws(LinkdError)
   /// Ends it; nothing changes.
@@ -29,10 +33,11 @@ extension FlowServicing {
     try await wait { $0.stage.isEnd }.succeeded()
   }
 
-  /// As ``end()``, but gives up, and cancels the flow, where it waits for something that only a person can give.
+  /// As ``end()``, but gives up, and cancels the flow, where it waits for something that only a person can give here. What
+  /// they do in a browser, and a conflict that settles itself, are waited for.
   @discardableResult
   func endWithoutPerson() async throws(LinkdError) -> FlowStatus {
-    let status = try await wait { !$0.isUnderWay }
+    let status = try await wait { !$0.goesOnByItself }
     if !status.stage.isEnd { try? await cancel() }
     return try status.succeeded()
   }
@@ -50,13 +55,23 @@ extension FlowServicing {
 }
 
 extension FlowStatus {
+  fileprivate var goesOnByItself: Bool {
+    switch stage {
+    case .waitingForRedirect: details.error?.authError != .handlerMissing
+    // Without details it was over before it could be read.
+    case .conflict: details.conflict?.settlesItself ?? true
+    default: isUnderWay
+    }
+  }
+
   /// Itself, where it ended well; else why it didn't.
   func succeeded() throws(LinkdError) -> FlowStatus {
     if stage == .succeeded { return self }
     if stage == .cancelled { throw .cancelled }
     if stage == .expired { throw .auth(.expiredActionCode, message: "It took too long. Start again.") }
     if let error = details.error { throw error }
-    throw .auth(needed, message: "It needs another step first: \(stage.rawValue).")
+    let message = details.conflict?.message ?? ""
+    throw .auth(needed, message: message.isEmpty ? "It needs another step first: \(stage.rawValue)." : message)
   }
 
   /// The error that says what a flow waits for.
@@ -65,7 +80,7 @@ extension FlowStatus {
     case .reauthenticationRequired: .requiresRecentLogin
     case .secondFactorRequired, .waitingForCode: .secondFactorRequired
     case .waitingForCaptcha: .captchaRequired
-    case .conflict: .accountExistsWithDifferentCredential
+    case .conflict: details.conflict?.kind?.error ?? .accountExistsWithDifferentCredential
     default: .internal
     }
   }

@@ -102,15 +102,15 @@ public struct FlowDetails: Sendable, Hashable {
   public var hints: [SecondFactor] = []
   /// What is needed to confirm who is signed in: `kind`, `provider-id`, `email`, ….
   public var reauthentication: [String: JSONValue]?
-  /// Which account is in the way: `kind`, `email`, `options`, ….
-  public var conflict: [String: JSONValue]?
+  /// Which account is in the way, and what can be done about it.
+  public var conflict: FlowConflict?
   /// At `succeeded`: who it was.
   public var user: User?
   /// At `succeeded`: whether the account was made by it.
   public var isNewUser = false
   /// At `succeeded`: whether a guest became that user.
   public var isUpgraded = false
-  /// At `succeeded`: the guest's uid.
+  /// At `succeeded`: the uid of the guest who was signed in before.
   public var previousUID: String?
 
   /// Nothing known.
@@ -132,7 +132,7 @@ public struct FlowDetails: Sendable, Hashable {
     isNewPassword = dictionary["new"]?.asBool ?? false
     hints = (dictionary["hints"]?.asArray ?? []).compactMap { $0.asDict.flatMap(SecondFactor.init) }
     reauthentication = dictionary["reauthentication"]?.asJSON?.object
-    conflict = dictionary["conflict"]?.asJSON?.object
+    conflict = dictionary["conflict"]?.asDict.map(FlowConflict.init)
     user = dictionary["user"]?.asDict.flatMap(User.init)
     isNewUser = dictionary["is-new-user"]?.asBool ?? false
     isUpgraded = dictionary["upgraded"]?.asBool ?? false

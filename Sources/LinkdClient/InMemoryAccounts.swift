@@ -12,6 +12,8 @@ struct InMemoryAccounts {
   var nextFailure: LinkdError?
   var flows: [InMemoryFlow] = []
   var mails: [(kind: InMemoryAuthService.MailKind, email: String)] = []
+  /// Who has an account at a provider, by the provider's id; nil for somebody who refuses.
+  var people: [String: String?] = [:]
   var subscribers: [Int: Updates<SessionStatus>.Feed] = [:]
   var lastSubscriber = 0
   private var lastUID = 0

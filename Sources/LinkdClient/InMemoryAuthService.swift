@@ -14,7 +14,7 @@ public final class InMemoryAuthService: AuthServicing {
     case signIn, passwordReset, verification
   }
 
-  private let content = Lock(InMemoryAccounts())
+  let content = Lock(InMemoryAccounts())
 
   /// - Parameter accounts: addresses with their passwords. Nobody is signed in.
   public init(accounts: [String: String] = [:]) {
@@ -183,7 +183,7 @@ public final class InMemoryAuthService: AuthServicing {
 
   // MARK: Inside
 
-  private func change<Result>(
+  func change<Result>(
     _ body: (inout InMemoryAccounts) throws(LinkdError) -> Result
   ) throws(LinkdError) -> Result {
     if Task.isCancelled { throw .cancelled }
@@ -193,12 +193,12 @@ public final class InMemoryAuthService: AuthServicing {
     }
   }
 
-  private static func address(_ text: String) throws(LinkdError) -> String {
+  static func address(_ text: String) throws(LinkdError) -> String {
     guard let address = EmailAddress(text) else { throw error(.invalidEmail) }
     return address.comparable(domainALabel: address.domain)
   }
 
-  private static func error(_ error: AuthError) -> LinkdError {
+  static func error(_ error: AuthError) -> LinkdError {
     .auth(error, message: "In memory: \(error.rawValue).")
   }
 }

@@ -49,6 +49,8 @@ final class InMemoryFlow: FlowServicing {
   func providePassword(_ password: Secret<String>) async throws(LinkdError) { throw Self.notWaiting }
   func provideCode(_ code: Secret<String>) async throws(LinkdError) { throw Self.notWaiting }
   func confirm() async throws(LinkdError) { throw Self.notWaiting }
+  func resolveConflict(_ choice: ConflictChoice) async throws(LinkdError) { throw Self.notWaiting }
+  func url() async throws(LinkdError) -> Secret<String> { throw Self.notWaiting }
   func resend() async throws(LinkdError) {}
   func cancel() async throws(LinkdError) { move(to: .cancelled) }
 

@@ -25,6 +25,28 @@ extension LinkdApp: AuthServicing {
   /// Signs in as a guest.
   public func signInAnonymously() async throws(LinkdError) -> User { try await user(of: try await startAnonymous()) }
 
+  /// Opens the browser, and waits until it has come back.
+  public func signIn(
+    withProvider providerID: String, purpose: SignInPurpose, request: ProviderRequest
+  ) async throws(LinkdError) -> User {
+    try await user(of: try await startProvider(providerID, purpose: purpose, request: request))
+  }
+
+  /// Shows the server what a provider gave the program.
+  public func signIn(with credential: OAuthCredential, purpose: SignInPurpose) async throws(LinkdError) -> User {
+    try await user(of: try await startCredential(credential, purpose: purpose))
+  }
+
+  /// Shows the server what the app's own server made.
+  public func signIn(withCustomToken token: Secret<String>) async throws(LinkdError) -> User {
+    try await user(of: try await startCustomToken(token))
+  }
+
+  /// Takes a way of signing in from the account.
+  public func unlink(_ providerID: String) async throws(LinkdError) {
+    try await startUnlink(providerID).endWithoutPerson()
+  }
+
   /// Mails a link, and returns when the mail is under way.
   public func sendSignInLink(to email: String) async throws(LinkdError) -> any FlowServicing {
     let flow = try await startEmailLink(email)

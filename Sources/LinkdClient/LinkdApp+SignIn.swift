@@ -54,7 +54,7 @@ extension LinkdApp {
     try await start(Contract.Interface.signIn, "SignInAnonymously")
   }
 
-  private static func options(_ purpose: SignInPurpose) -> [String: DBusValue] {
+  static func options(_ purpose: SignInPurpose) -> [String: DBusValue] {
     purpose == .signIn ? [:] : ["purpose": .string(purpose.rawValue)]
   }
 

@@ -51,6 +51,18 @@ public struct LinkdFlow: FlowServicing {
   /// Throws where there is nothing to confirm.
   public func confirm() async throws(LinkdError) { try await call("Confirm") }
 
+  /// Throws `NoSuchFlow` where there's no conflict.
+  public func resolveConflict(_ choice: ConflictChoice) async throws(LinkdError) {
+    try await call("ResolveConflict", .string(choice.rawValue))
+  }
+
+  /// Throws `NoSuchFlow` where there's none yet, `AccessDenied` to any program but the one that started the flow.
+  public func url() async throws(LinkdError) -> Secret<String> {
+    let reply = try await wire.call(path, FlowStatus.interface, "GetUrl", options: [:])
+    guard let url = reply.first?.asString else { throw .malformed("GetUrl") }
+    return Secret(url)
+  }
+
   /// Throws `TooManyRequests` where it's too early.
   public func resend() async throws(LinkdError) { try await call("Resend") }
 

@@ -22,27 +22,8 @@ struct ProviderCommandTests {
       """, to: "demo.json")
     let added = try await world.linkctl("app", "add", file)
     #expect(added.status == 0, "\(added.stderr)")
-    try world.home.write(
-      """
-      #!/bin/sh
-      next=$(curl -fsS -o /dev/null -w '%{redirect_url}' "$1") || exit 4
-      case "$next" in
-        http*) curl -fsS -o "$HOME/page.html" "$next" ;;
-        *) exec linkctl open --no-wait -- "$next" ;;
-      esac
-      """, to: "bin/xdg-open", executable: true)
+    _ = try world.addWalker()
     return (world, ["PATH": "\(world.home.file("bin")):\(world.environment["PATH"] ?? "/usr/bin:/bin")"])
-  }
-
-  /// Adds somebody at the provider, who agrees to everything.
-  private func somebody(
-    _ world: World, _ address: String = "ada@example.com", sub: String = "s1", isVerified: Bool = true
-  ) async throws {
-    let path = "/emulator/v1/projects/\(World.project)"
-    _ = try await world.emulatorJSON(
-      "POST", "\(path)/providerAccounts",
-      #"{"sub": "\#(sub)", "email": "\#(address)", "emailVerified": \#(isVerified), "name": "Ada"}"#)
-    _ = try await world.emulatorJSON("PATCH", "\(path)/consent", #"{"account": "\#(sub)"}"#)
   }
 
   private func linkctl(
@@ -54,11 +35,6 @@ struct ProviderCommandTests {
   private func providers(_ world: World) async throws -> Set<String> {
     let all = try await world.whoami()["providers"] as? [[String: Any]] ?? []
     return Set(all.compactMap { $0["provider-id"] as? String })
-  }
-
-  /// Where the provider's page sends the browser.
-  private func redirect(_ world: World, _ url: String) async throws -> String {
-    try await world.run(["curl", "-fsS", "-o", "/dev/null", "-w", "%{redirect_url}", url]).stdout
   }
 
   /// How many TCP ports a process listens at.
@@ -79,7 +55,7 @@ struct ProviderCommandTests {
     arguments: ["google.com", "oidc.example"])
   func signIn(_ provider: String) async throws {
     let (world, browser) = try await start()
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     let result = try await linkctl(world, "sign-in", provider, browser: browser)
     #expect(
       result.status == 0 && result.stderr.hasSuffix("Signed in as ada@example.com.\n"), "\(result.stderr)\(world.log)")
@@ -89,7 +65,7 @@ struct ProviderCommandTests {
   @Test("B062: who refuses at the provider has cancelled", arguments: ["google.com", "oidc.example"])
   func refused(_ provider: String) async throws {
     let (world, browser) = try await start()
-    _ = try await world.emulatorJSON("PATCH", "/emulator/v1/projects/\(World.project)/consent", #"{"refuse": true}"#)
+    try await world.setPerson(nil)
     let result = try await linkctl(world, "sign-in", provider, browser: browser)
     #expect(result.status == 130 && result.stderr.hasSuffix("Cancelled.\n"), "\(result.stderr)\(world.log)")
   }
@@ -99,12 +75,12 @@ struct ProviderCommandTests {
     arguments: ["google.com", "oidc.example"])
   func pasted(_ provider: String) async throws {
     let (world, browser) = try await start()
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     let headless = world.environment.merging(browser) { $1 }.merging(["DISPLAY": ""]) { $1 }
     let terminal = try Terminal(["\(World.programs)/linkctl", "sign-in", provider], environment: headless)
     try await terminal.shows("paste that page's address here")
     let url = try #require(terminal.text.split(separator: "\n").first { $0.hasPrefix("http") }.map(String.init))
-    let address = try await redirect(world, url)
+    let address = try await world.redirect(from: url)
     // Somebody else's state isn't taken, and does no harm.
     terminal.type("\(World.scheme)://oauth/callback?code=c&state=s")
     try await terminal.shows("No sign-in is waiting for that answer.")
@@ -116,11 +92,11 @@ struct ProviderCommandTests {
   @Test("B066: the same by another command", arguments: ["google.com", "oidc.example"])
   func opened(_ provider: String) async throws {
     let (world, _) = try await start()
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     let result = try await world.linkctl("sign-in", provider, "--no-browser", "--no-wait")
     let lines = result.stdout.split(separator: "\n").map(String.init)
     #expect(result.status == 0 && lines.count == 2, "\(result.stdout)\(result.stderr)")
-    let opened = try await world.linkctl("open", try await redirect(world, lines.last ?? ""))
+    let opened = try await world.linkctl("open", try await world.redirect(from: lines.last ?? ""))
     #expect(opened.status == 0, "\(opened.stderr)\(world.log)")
     #expect(try await world.email() == "ada@example.com")
   }
@@ -128,11 +104,11 @@ struct ProviderCommandTests {
   @Test("B068: with --redirect scheme the browser comes back by the scheme, and linkd listens nowhere")
   func scheme() async throws {
     let (world, _) = try await start()
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     let result = try await world.linkctl(
       "sign-in", "oidc.example", "--redirect", "scheme", "--no-browser", "--no-wait", "--json")
     let url = try #require(try result.lastObject?["url"] as? String)
-    let back = try await redirect(world, url)
+    let back = try await world.redirect(from: url)
     #expect(back.hasPrefix("\(World.scheme)://"))
     let pid = try #require(try world.daemonPID())
     #expect(try listeningSockets(pid) == 0)
@@ -144,7 +120,7 @@ struct ProviderCommandTests {
   func linking() async throws {
     let (world, browser) = try await start()
     try await world.createUser("ada@example.com", "correct horse")
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     let linked = try await linkctl(world, "account", "link", "google.com", browser: browser)
     #expect(linked.status == 0, "\(linked.stderr)\(world.log)")
     #expect(try await providers(world) == ["password", "google.com"])
@@ -156,7 +132,7 @@ struct ProviderCommandTests {
   @Test("a guest becomes the account; one who finds an account is told that the data stayed")
   func guests() async throws {
     let (world, browser) = try await start()
-    try await somebody(world)
+    try await world.setPerson("ada@example.com")
     #expect(try await world.linkctl("sign-in", "anonymous").status == 0)
     let guest = try await world.whoami()["uid"] as? String
     let upgraded = try await linkctl(world, "sign-in", "google.com", browser: browser)
@@ -177,7 +153,7 @@ struct ProviderCommandTests {
     let (world, browser) = try await start()
     try await world.createUser("ada@example.com", "correct horse")
     #expect(try await world.linkctl("sign-out").status == 0)
-    try await somebody(world, isVerified: false)
+    try await world.setPerson("ada@example.com", isVerified: false)
     let met = try await linkctl(world, "sign-in", "oidc.example", browser: browser)
     #expect(met.status == 4 && met.stderr.contains("sign-in-and-link"), "\(met.stderr)\(world.log)")
     let flow = try #require(try await world.json("flows").first?["flow"] as? String)
@@ -186,6 +162,17 @@ struct ProviderCommandTests {
       "sign-in", "password", "ada@example.com", "--password-stdin", stdin: "correct horse")
     #expect(signedIn.status == 0)
     try await world.eventually("the new way") { try await providers(world) == ["password", "oidc.example"] }
+  }
+
+  @Test("without waiting, linkd opens the page by the portal", arguments: ["google.com", "oidc.example"])
+  func portal(_ provider: String) async throws {
+    let (world, _) = try await start()
+    try await world.setPerson("ada@example.com")
+    let portal = try await world.startPortal()
+    let result = try await world.linkctl("sign-in", provider, "--no-wait")
+    #expect(result.status == 0 && result.stdout.split(separator: "\n").count == 1)
+    try await world.eventually("the session") { try await world.email() == "ada@example.com" }
+    withExtendedLifetime(portal) {}
   }
 
   @Test("a custom token signs in")

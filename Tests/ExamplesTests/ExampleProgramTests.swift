@@ -44,6 +44,19 @@ struct ExampleProgramTests {
     #expect(token.count > 20 && !program.output.contains(token.prefix(20)))
   }
 
+  @Test("Python signs somebody in by a provider, in the browser that the desktop opens")
+  func provider() async throws {
+    let world = try await World.start(apps: [])
+    let provider = try world.home.write(#"{ "id": "google.com", "kind": "handler" }"#, to: "google.json")
+    try await world.addApp("demo", scheme: World.scheme, "--provider", provider)
+    try await world.setPerson("ada@example.com")
+    let portal = try await world.startPortal()
+    let program = try Program(world, try await Example.python.argv(world) + ["demo", "google.com"])
+    #expect(try await program.end() == 0, "\(program.output)")
+    #expect(program.output.contains("user: ada@example.com\n"))
+    withExtendedLifetime(portal) {}
+  }
+
   @Test("shows the token when it is asked to", arguments: Example.allCases)
   func showsToken(_ example: Example) async throws {
     let world = try await World.start()

@@ -19,6 +19,27 @@ struct CallTests {
   static let url = Secret("https://example.com/?oobCode=c")
   static let flow = FlowID("f1")
 
+  static var request: ProviderRequest {
+    var request = ProviderRequest()
+    request.scopes = ["openid", "email"]
+    request.customParameters = ["hd": "x"]
+    request.loginHint = "a@b"
+    request.redirect = .scheme
+    request.opensBrowser = false
+    (request.parentWindow, request.activationToken) = ("x11:1", "t")
+    return request
+  }
+
+  static var credential: OAuthCredential {
+    var credential = OAuthCredential(providerID: "apple.com")
+    (credential.idToken, credential.accessToken) = (Secret("i"), Secret("a"))
+    (credential.accessTokenSecret, credential.rawNonce) = (Secret("s"), Secret("n"))
+    credential.fullName = .init(given: "Ada", family: nil)
+    // linkd's own: not the caller's to give.
+    credential.pendingToken = Secret("p")
+    return credential
+  }
+
   static let cases: [Case] = [
     Case(member: "GetApp", arguments: [.string("demo")]) { _ = try await $0.service.app("demo") },
     Case(
@@ -51,6 +72,37 @@ struct CallTests {
     ) { _ = try await $0.app.startCreateUser("a@b", password, displayName: "Ada") },
     Case(member: "SignInAnonymously", arguments: []) { rig async throws in
       #expect(try await rig.app.startAnonymous().id == flow)
+    },
+    Case(member: "SignInWithProvider", arguments: [.string("google.com")]) {
+      _ = try await $0.app.startProvider("google.com")
+    },
+    Case(
+      member: "SignInWithProvider", arguments: [.string("oidc.x")],
+      options: [
+        "purpose": .string("link"), "scopes": .strings(["openid", "email"]), "login-hint": .string("a@b"),
+        "custom-parameters": .dictionary(key: "s", value: "s", [.init(.string("hd"), .string("x"))]),
+        "redirect": .string("scheme"), "open-browser": .boolean(false), "parent-window": .string("x11:1"),
+        "activation-token": .string("t"),
+      ]
+    ) { _ = try await $0.app.startProvider("oidc.x", purpose: .link, request: request) },
+    Case(
+      member: "SignInWithCredential",
+      arguments: [
+        .dict([
+          "provider-id": .string("apple.com"), "id-token": .string("i"), "access-token": .string("a"),
+          "access-token-secret": .string("s"), "raw-nonce": .string("n"), "given-name": .string("Ada"),
+        ])
+      ], options: ["purpose": .string("reauthenticate")]
+    ) { _ = try await $0.app.startCredential(credential, purpose: .reauthenticate) },
+    Case(member: "SignInWithCustomToken", arguments: [.string("pass word")]) {
+      _ = try await $0.app.startCustomToken(password)
+    },
+    Case(member: "Unlink", arguments: [.string("google.com")]) { _ = try await $0.app.startUnlink("google.com") },
+    Case(member: "ResolveConflict", arguments: [.string("sign-in-and-link")]) {
+      try await $0.flow.resolveConflict(.signInAndLink)
+    },
+    Case(member: "GetUrl", arguments: []) { rig async throws in
+      #expect(try await rig.flow.url() == Secret("https://page"))
     },
     Case(member: "FetchSignInMethods", arguments: [.string("a@b")]) { rig async throws in
       #expect(try await rig.app.fetchSignInMethods("a@b") == ["password", "emailLink"])

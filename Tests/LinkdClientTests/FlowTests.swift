@@ -59,7 +59,11 @@ struct FlowTests {
         "code-length": .uint32(6), "attempts-left": .uint32(4), "new": .boolean(true), "retry": .boolean(true),
         "hints": .dicts([["uid": .string("f"), "kind": .string("totp")]]),
         "reauthentication": .dict(["kind": .string("password")]),
-        "conflict": .dict(["kind": .string("email-already-in-use"), "options": .strings(["switch", "cancel"])]),
+        "conflict": .dict([
+          "kind": .string("email-already-in-use"), "options": .strings(["switch", "later", "cancel"]),
+          "email": .string("a@b"), "anonymous-uid": .string("g1"), "existing-uid": .string("u1"),
+          "message": .string("There is one."),
+        ]),
       ])
     let status = try await flow.status()
     let details = status.details
@@ -67,7 +71,9 @@ struct FlowTests {
     #expect(details.email == "a@b" && details.phoneNumber == "+1" && details.expiresAt == 2 && details.canResendAt == 3)
     #expect(details.codeLength == 6 && details.attemptsLeft == 4 && details.isNewPassword && details.canRetry)
     #expect(details.hints.map(\.kind) == [.totp] && details.reauthentication?["kind"] == "password")
-    #expect(details.conflict?["options"] == .array(["switch", "cancel"]))
+    let conflict = try #require(details.conflict)
+    #expect(conflict.kind == .emailAlreadyInUse && conflict.options == [.switch, .cancel] && conflict.email == "a@b")
+    #expect(conflict.anonymousUID == "g1" && conflict.existingUID == "u1" && conflict.message == "There is one.")
   }
 
   @Test(

@@ -188,7 +188,8 @@ final class StubLinkd {
       Contract.Interface.signIn,
       methods: [
         starting("SendSignInLink", "s"), starting("SignInWithPassword", "s", "s"), starting("CreateUser", "s", "s"),
-        starting("SignInAnonymously"),
+        starting("SignInAnonymously"), starting("SignInWithProvider", "s"), starting("SignInWithCustomToken", "s"),
+        starting("SignInWithCredential", "a{sv}"),
         method("FetchSignInMethods", ["s"], ["as"], [.strings(["password", "emailLink"])]),
         method("SendPasswordReset", ["s"]),
         method("CheckActionCode", ["s"], ["a{sv}"], [.dict(["kind": .string("verifyEmail")])]),
@@ -201,7 +202,7 @@ final class StubLinkd {
       Contract.Interface.account,
       methods: [
         method("UpdateProfile", ["a{sv}"]), method("SendEmailVerification", []), starting("DeleteUser"),
-        starting("Reauthenticate"),
+        starting("Reauthenticate"), starting("Unlink", "s"),
       ])
   }
 
@@ -210,7 +211,8 @@ final class StubLinkd {
       Contract.Interface.flow,
       methods: [
         method("ProvideEmail", ["s"]), method("ProvideCode", ["s"]), method("ProvidePassword", ["s"]),
-        method("Confirm", []), method("Resend", []), method("Cancel", []),
+        method("Confirm", []), method("Resend", []), method("Cancel", []), method("ResolveConflict", ["s"]),
+        method("GetUrl", [], ["s"], [.string("https://page")]),
       ],
       properties: [
         Property("App", "o") { _ in .objectPath(Self.app) }, Property("Purpose", "s") { _ in .string("sign-in") },

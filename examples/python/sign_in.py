@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Signs you in through linkd by a mailed link, and says who you are.
+"""Signs you in through linkd by a mailed link, or by a provider in the browser, and says who you are.
 
-Needs python3-gi. Run:  python3 sign_in.py APP EMAIL [--show-token]
-APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
+Needs python3-gi. Run:  python3 sign_in.py APP EMAIL|PROVIDER [--show-token]
+PROVIDER is google.com, for example. APP is an app that linkd knows (`linkctl app list`). Ctrl-C gives the sign-in up.
 """
 
 import datetime
@@ -29,6 +29,13 @@ def sign_in(app, email):
     return wait(proxy(flow, "Flow"))
 
 
+def sign_in_with_provider(app, provider):
+    """The same three lines for a provider: linkd opens the browser."""
+    flow = proxy(app, "SignIn").SignInWithProvider("(sa{sv})", provider, {})
+    print("Go on in the browser.", flush=True)
+    return wait(proxy(flow, "Flow"))
+
+
 def wait(flow):
     """Runs the main loop until the flow has ended, and cancels it on Ctrl-C."""
     loop, result = GLib.MainLoop(), []
@@ -45,6 +52,9 @@ def wait(flow):
             result.append("It took too long.")
         elif stage == "succeeded":
             result.append(None)
+        elif stage == "conflict" and details["conflict"]["kind"] != "anonymous-upgrade":
+            result.append(details["conflict"]["message"])  # an app lets people choose: flow.ResolveConflict
+            flow.Cancel("(a{sv})", {})
         elif "error" in details:
             print(details["message"], file=sys.stderr)  # temporary: the flow goes on waiting
         if result:
@@ -82,7 +92,8 @@ def main():
         sys.exit(__doc__)
     try:
         app = proxy("/org/linkd/Auth1", "Manager").GetApp("(sa{sv})", arguments[0], {})
-        problem = sign_in(app, arguments[1])
+        is_provider = "." in arguments[1] and "@" not in arguments[1]
+        problem = (sign_in_with_provider if is_provider else sign_in)(app, arguments[1])
         if problem:
             print(problem, file=sys.stderr)
             return 130 if problem == "Cancelled." else 1
