@@ -10,12 +10,18 @@ struct ProviderCommandTests {
   /// follows redirects as a browser does: into the listener, or by the scheme's handler.
   private func start() async throws -> (world: World, browser: [String: String]) {
     let world = try await World.start(apps: [])
-    let google = try world.home.write(#"{"id": "google.com", "kind": "handler"}"#, to: "google.json")
     let issuer = try await world.emulatorJSON("PATCH", "/emulator/v1/projects/\(World.project)/openid", "{}")["issuer"]
-    let openID = try world.home.write(
-      #"{"id": "oidc.example", "kind": "oidc", "issuer": "\#(issuer as? String ?? "")", "client-id": "linkd"}"#,
-      to: "oidc.json")
-    try await world.addApp("demo", scheme: World.scheme, "--provider", google, "--provider", openID)
+    let file = try world.home.write(
+      """
+      { "id": "demo", "project-id": "\(World.project)", "api-key": "AIzaEXAMPLEKEY0000", "app-id": "1:1:web:0a1b",
+        "auth-domain": "\(World.project).firebaseapp.com", "schemes": ["\(World.scheme)"],
+        "emulator": "\(world.emulatorAddress)", "options": { "auto-upgrade-anonymous": true },
+        "providers": [
+          { "id": "google.com", "kind": "handler" },
+          { "id": "oidc.example", "kind": "oidc", "issuer": "\(issuer as? String ?? "")", "client-id": "linkd" } ] }
+      """, to: "demo.json")
+    let added = try await world.linkctl("app", "add", file)
+    #expect(added.status == 0, "\(added.stderr)")
     try world.home.write(
       """
       #!/bin/sh
@@ -101,7 +107,7 @@ struct ProviderCommandTests {
     let address = try await redirect(world, url)
     // Somebody else's state isn't taken, and does no harm.
     terminal.type("\(World.scheme)://oauth/callback?code=c&state=s")
-    try await terminal.shows("\n", count: 6)
+    try await terminal.shows("No sign-in is waiting for that answer.")
     terminal.type(address)
     #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
     #expect(try await world.email() == "ada@example.com")
