@@ -52,24 +52,10 @@ final class Daemon {
     let tree = ObjectTree(
       connection: connection, registry: registry, coordinator: coordinator, inbox: inbox, services: services)
     services.broadcast.path = { [unowned tree] key in tree.path(of: key) }
-    services.toolkit.onServerDate = { [unowned registry] backend, server, local in
-      for keeper in registry.keepers.values where keeper.key.backend == backend {
-        keeper.observe(serverTime: server, localTime: local)
-      }
-    }
-    let pages = ReturnPages(
-      inbox: inbox, coordinator: coordinator, apps: { [unowned registry] in registry.apps[$0] }, log: log)
-    coordinator.returns.respond = pages.respond
+    hear(services, registry, coordinator, inbox)
     identifyCallers(connection)
     notify(of: coordinator, connection, registry)
-    let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
-    tree.exportAll([
-      LinksInterface(tree: tree).table,
-      ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
-      ApplicationInterface(tree: tree).table,
-    ])
-    connection.export(
-      ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
+    export(tree, on: connection, directories, storage)
     // Before the files are read: a change between the two would be missed.
     watch(directories, registry)
     registry.reload()
@@ -161,6 +147,31 @@ final class Daemon {
     }
   }
 
+  /// What comes in from elsewhere than the bus: servers' clocks, browsers.
+  private func hear(
+    _ services: Services, _ registry: AppRegistry, _ coordinator: FlowCoordinator, _ inbox: LinkInbox
+  ) {
+    services.toolkit.onServerDate = { [unowned registry] backend, server, local in
+      for keeper in registry.keepers.values where keeper.key.backend == backend {
+        keeper.observe(serverTime: server, localTime: local)
+      }
+    }
+    let pages = ReturnPages(
+      inbox: inbox, coordinator: coordinator, apps: { [unowned registry] in registry.apps[$0] }, log: log)
+    coordinator.returns.respond = pages.respond
+  }
+
+  private func export(_ tree: ObjectTree, on connection: Connection, _ directories: Directories, _ storage: Storage) {
+    let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
+    tree.exportAll([
+      LinksInterface(tree: tree).table,
+      ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
+      ApplicationInterface(tree: tree).table,
+    ])
+    connection.export(
+      ExportedObject(path: Paths.logControl, interfaces: [LogControlInterface(log: level).table]))
+  }
+
   // MARK: While running
 
   private func notify(of coordinator: FlowCoordinator, _ connection: Connection, _ registry: AppRegistry) {
@@ -226,7 +237,9 @@ final class Daemon {
       _ = try? await connection.releaseName(Contract.busName)
       // A request may hang for long: the next daemon is waiting for the lock, and gives up after two seconds.
       let end = BootClock.nanoseconds + 1_000_000_000
-      while connection.callsInFlight > 0, connection.isOpen, BootClock.nanoseconds < end {
+      while connection.callsInFlight > 0 && connection.isOpen || coordinator?.returns.isBusy == true,
+        BootClock.nanoseconds < end
+      {
         try? await EventLoop.shared.sleep(for: .milliseconds(5))
       }
       await connection.flush()

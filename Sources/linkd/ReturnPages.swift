@@ -25,13 +25,17 @@ struct ReturnPages {
       case (.get, .emailSignIn) where verdict.handled, (.head, .emailSignIn) where verdict.handled:
         return LoopbackResponse(page: page("page.confirm", verdict, button: "page.confirm-button"))
       case (.post, .emailSignIn) where verdict.handled && request.isSameOrigin:
-        let verdict = try inbox.open(url, caller: .browser)
-        return LoopbackResponse(page: page("page.link-taken", verdict))
+        return taken(try inbox.open(url, caller: .browser))
       default: return try stray(url, verdict)
       }
     } catch {
       return LoopbackResponse(status: 503, page: failure(error, locale: nil))
     }
+  }
+
+  private func taken(_ verdict: LinkInbox.Verdict) -> LoopbackResponse {
+    let isNobodys = verdict.flow.flatMap(coordinator.flow)?.stage == .waitingForEmail
+    return LoopbackResponse(page: page(isNobodys ? "notice.email-needed" : "page.link-taken", verdict))
   }
 
   private func redirected(_ url: String, _ judged: LinkInbox.Verdict) throws(AuthFailure) -> LoopbackResponse {

@@ -25,8 +25,8 @@ final class DocumentCache {
   private let http: HTTPClient
   private let now: () -> Int64
   private var documents: [EndpointURL: Document] = [:]
-  /// The last request to each address, and why it brought nothing.
-  private var attempts: [EndpointURL: (at: Int64, failure: AuthFailure?)] = [:]
+  /// When each address last brought a document.
+  private var broughtAt: [EndpointURL: Int64] = [:]
   private var flights: [EndpointURL: Task<Result<JSONValue, AuthFailure>, Never>] = [:]
 
   init(http: HTTPClient, now: @escaping () -> Int64) {
@@ -55,15 +55,11 @@ final class DocumentCache {
     }
   }
 
-  /// A newer document than the one that is kept; nil where that one came less than a minute ago.
-  ///
-  /// - Throws: why there's none; for a minute that isn't asked again.
+  /// A newer document than the one that is kept; nil where that one came less than a minute ago. What failed is asked again
+  /// at once: a code may be spent by now.
   func newer(at url: EndpointURL) async throws(AuthFailure) -> JSONValue? {
-    guard flights[url] == nil, let attempt = attempts[url], now() - attempt.at < Self.pause else {
-      return try await fetch(url)
-    }
-    if let failure = attempt.failure { throw failure }
-    return nil
+    if flights[url] == nil, let brought = broughtAt[url], now() - brought < Self.pause { return nil }
+    return try await fetch(url)
   }
 
   private func fetch(_ url: EndpointURL) async throws(AuthFailure) -> JSONValue {
@@ -77,8 +73,7 @@ final class DocumentCache {
 
   private func load(_ url: EndpointURL) async -> Result<JSONValue, AuthFailure> {
     defer { flights[url] = nil }
-    if documents.count >= Self.limit || attempts.count >= Self.limit { (documents, attempts) = ([:], [:]) }
-    let start = now()
+    if documents.count >= Self.limit || broughtAt.count >= Self.limit { (documents, broughtAt) = ([:], [:]) }
     do throws(AuthFailure) {
       let response = try await http.answer(to: url.request())
       guard let json = JSONValue(json: response.body), json.object != nil else {
@@ -86,12 +81,9 @@ final class DocumentCache {
       }
       let age = min(max(response.maxAge ?? Self.usualAge, Self.ages.lowerBound), Self.ages.upperBound)
       documents[url] = Document(json: json, freshUntil: now() + age, usableUntil: now() + age + Self.grace)
-      attempts[url] = (start, nil)
+      broughtAt[url] = now()
       return .success(json)
-    } catch {
-      attempts[url] = (start, error)
-      return .failure(error)
-    }
+    } catch { return .failure(error) }
   }
 }
 

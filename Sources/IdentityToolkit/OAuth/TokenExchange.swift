@@ -26,6 +26,15 @@ extension OpenIDClient {
   public func exchange(
     code: Secret<String>, authorization: PendingAuthorization.Client, secret: Secret<String>?, providerID: String
   ) async throws(AuthFailure) -> ProviderTokens {
+    let request = try request(code, authorization, secret)
+    let response: HTTPResponse
+    do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
+    return try TokenAnswer(response, hasIssuer: authorization.metadata.issuer != nil).tokens()
+  }
+
+  private func request(
+    _ code: Secret<String>, _ authorization: PendingAuthorization.Client, _ secret: Secret<String>?
+  ) throws(AuthFailure) -> HTTPRequest {
     let metadata = authorization.metadata
     // Plain HTTP is for a provider that is on this machine as a whole.
     let allowsLocal = metadata.issuer.map { $0.hasPrefix("http://") } ?? true
@@ -37,18 +46,15 @@ extension OpenIDClient {
       (name: "redirect_uri", value: authorization.redirectURI),
       (name: "code_verifier", value: authorization.codeVerifier.reveal()),
     ]
-    var credentials: String?
-    if metadata.usesBasicAuthentication, let secret = (secret?.reveal()).filled {
-      credentials = Self.basic(authorization.clientID, secret)
-    } else {
-      fields.append((name: "client_id", value: authorization.clientID))
-      if let secret = (secret?.reveal()).filled { fields.append((name: "client_secret", value: secret)) }
+    let secret = (secret?.reveal()).filled
+    if metadata.usesBasicAuthentication, let secret {
+      var request = url.request(form: Form.encode(fields))
+      request.headers.append((name: "Authorization", value: Self.basic(authorization.clientID, secret)))
+      return request
     }
-    var request = url.request(form: Form.encode(fields))
-    if let credentials { request.headers.append((name: "Authorization", value: credentials)) }
-    let response: HTTPResponse
-    do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
-    return try TokenAnswer(response, hasIssuer: metadata.issuer != nil).tokens()
+    fields.append((name: "client_id", value: authorization.clientID))
+    if let secret { fields.append((name: "client_secret", value: secret)) }
+    return url.request(form: Form.encode(fields))
   }
 
   /// Both halves are encoded as in a form (RFC 6749 2.3.1).
