@@ -89,7 +89,6 @@ final class FlowFollower {
       case .pause: break
       }
       if let code { return code }
-      if browser?.outcome == .failed { showPage(isBrowserMissing: true) }
     }
     throw .timeout(context)
   }
@@ -100,9 +99,11 @@ final class FlowFollower {
     let front = tcgetpgrp(STDIN_FILENO)
     // A terminal that rules no jobs of ours stops nobody.
     let isInFront = takesInput && (front < 0 || front == getpgrp())
-    let isOpening = browser?.outcome == .opening
+    // One look: what ends in between is seen after the pause.
+    let outcome = browser?.outcome
+    if outcome == .failed { showPage(isBrowserMissing: true) }
     return try context.nextEvent(
-      input: isInFront, pauseAfter: isOpening ? 200 : takesInput && !isInFront ? 1000 : nil)
+      input: isInFront, pauseAfter: outcome == .opening ? 200 : takesInput && !isInFront ? 1000 : nil)
   }
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.

@@ -180,6 +180,22 @@ struct ProviderCommandTests {
     #expect(result.stdout == StubService.url + "\n")
   }
 
+  @Test("a provider that can't be reached is 75 for a script, and waited for at a terminal")
+  func unreachable() async throws {
+    let desk = try await Desk()
+    let name = DBusValue.string("org.linkd.Auth1.Error.NetworkUnavailable")
+    await desk.stub.begin("starting", ["error": name, "message": .string("No network.")])
+    let result = try await desk.linkctl("sign-in", "oidc.example", "--json")
+    #expect(result.status == 75 && result.stderr.contains("No network."))
+    #expect(try Desk.objects(result).last?["exit"] as? Int == 75)
+    let terminal = try desk.terminal("sign-in", "oidc.example")
+    try await terminal.shows("No network.")
+    await desk.stub.move("waiting-for-redirect")
+    try await terminal.shows(StubService.url)
+    await desk.stub.move("succeeded", Self.user)
+    #expect(terminal.end() == 0)
+  }
+
   @Test("B062: who says no at the provider has cancelled; that's no failure")
   func refused() async throws {
     let desk = try await Desk()
