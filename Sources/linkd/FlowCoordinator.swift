@@ -1,12 +1,12 @@
 import AuthCore
-import DBus
 import EventLoop
 import LinkHandler
 import SessionStore
 
 /// Performs what the flow machines want: the only place where rows, requests and signals of flows meet.
 ///
-/// The commits are in FlowCommits.swift, the requests in FlowRequests.swift, the ends in FlowLifetimes.swift.
+/// The commits are in FlowCommits.swift, the requests in FlowRequests.swift and FlowAuthorizations.swift, where browsers come
+/// back in FlowReturns.swift, the ends in FlowLifetimes.swift.
 @LoopActor
 final class FlowCoordinator {
   /// Seconds a finished flow stays readable (contract: Flow).
@@ -28,9 +28,9 @@ final class FlowCoordinator {
   /// Browsers to be opened once their flows' requests are made.
   var browsing: [FlowID: BrowserWish] = [:]
   /// Flows that were started in this life of the daemon, and by whom: what is theirs alone.
-  private var starters: [FlowID: String] = [:]
+  var starters: [FlowID: String] = [:]
   /// Where browsers are to come back.
-  private var waiting: [FlowID: [PendingReturns.Waiting]] = [:]
+  var waiting: [FlowID: [PendingReturns.Waiting]] = [:]
   private var mails = MailLimit()
   /// When ended flows leave the bus.
   var hiding: [FlowID: EventLoop.Timer] = [:]
@@ -64,15 +64,6 @@ final class FlowCoordinator {
     returns.isBusy || live.contains { $0.stage != .waitingForLink || returns.isListening(for: $0.id) }
   }
 
-  /// The redirects that live flows wait for.
-  var pendingReturns: PendingReturns { PendingReturns(waiting.values.flatMap { $0 }) }
-
-  /// Whether `caller` may have what is a flow's starter's alone; after a restart, any process of the user may.
-  func isStarter(_ caller: Caller, of id: FlowID) -> Bool {
-    if let starter = starters[id] { return starter == caller.uniqueName }
-    return caller.sandboxID == nil
-  }
-
   // MARK: Beginnings
 
   /// Takes up the flows that the store remembers; ends the overdue ones.
@@ -85,12 +76,6 @@ final class FlowCoordinator {
       holdContinuePage(flow)
       onAppear(flow)
     }
-  }
-
-  /// After a restart: the app's continue page on this machine is ours again, or the person has to paste its address.
-  private func holdContinuePage(_ flow: Flow) {
-    guard flow.method == .emailLink, let app = keeper(flow.key)?.app, app.continueMode == .loopback else { return }
-    _ = try? returns.listen(for: flow.id, at: app.loopbackPort)
   }
 
   /// Continues what was under way when the last daemon ended. After the name has been taken: answers may come at once.
@@ -265,18 +250,6 @@ final class FlowCoordinator {
     case (.reauthenticate, .succeeded): goOn(flow.key)
     case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
-    }
-  }
-
-  func forgetStarter(_ id: FlowID) { starters.removeValue(forKey: id) }
-
-  /// Keeps in mind where the browser of `flow` may come back.
-  private func noteReturns(_ flow: Flow) {
-    guard case .provider = flow.method else { return }
-    waiting[flow.id] = nil
-    guard flow.stage == .waitingForRedirect, let request = flow.authorization else { return }
-    waiting[flow.id] = request.returnURIs.compactMap {
-      PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
     }
   }
 
