@@ -25,7 +25,7 @@ public struct ReturnURIs: Sendable, Hashable {
     if let own = client.redirectURI, !own.hasPrefix("http://"), !own.hasPrefix("https://") || !listed.isEmpty {
       uri = own
       returns = listed.isEmpty ? [own] : listed
-    } else if let google = provider.reversedClientID {
+    } else if let google = provider.reversedClientID, client.redirectURI?.hasPrefix("https://") != true {
       uri = "\(google):/oauth2redirect"
       returns = listed.isEmpty ? [uri, "\(uri)/google"] : listed
     } else {
@@ -34,8 +34,17 @@ public struct ReturnURIs: Sendable, Hashable {
       guard let scheme = app.schemes.first(where: { !hasDigit($0) }) ?? app.schemes.first else { return nil }
       let plain = "\(scheme)://oauth/callback\(Self.ending(provider, promisesIssuer))"
       uri = client.redirectURI.flatMap { $0.hasPrefix("https://") ? $0 : nil } ?? plain
-      returns = listed.isEmpty ? [plain] : listed
+      returns = listed.isEmpty ? [plain] + Self.facebookReturns(provider, app) : listed
     }
+  }
+
+  /// Facebook's own way back to an app (cli-and-config: return-uri).
+  private static func facebookReturns(_ provider: Provider, _ app: App) -> [String] {
+    guard provider.id == "facebook.com" else { return [] }
+    let isOwn: (String) -> Bool = {
+      $0.hasPrefix("fb") && $0.count > 2 && $0.dropFirst(2).utf8.allSatisfy(ASCII.isDigit)
+    }
+    return app.schemes.filter(isOwn).map { "\($0)://authorize" }
   }
 
   /// The configured port: of the redirect URI, else of the listener; 0 lets the system choose.
