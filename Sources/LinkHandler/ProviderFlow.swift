@@ -246,11 +246,15 @@ extension ProviderMetadata {
   func acceptsIssuer(_ issuer: String?) -> Bool {
     guard let issuer else { return !promisesIssuer }
     guard let own = self.issuer else { return true }
-    if issuer == own { return true }
-    let parts = own.split(separator: "{tenantid}", omittingEmptySubsequences: false)
-    guard parts.count == 2, issuer.hasPrefix(parts[0]), issuer.hasSuffix(parts[1]),
-      issuer.utf8.count > parts[0].utf8.count + parts[1].utf8.count
+    // Byte for byte (RFC 3986 6.2.1): texts that look the same needn't be.
+    if issuer.utf8.elementsEqual(own.utf8) { return true }
+    let parts = own.split(separator: "{tenantid}", omittingEmptySubsequences: false).map { Array($0.utf8) }
+    let bytes = Array(issuer.utf8)
+    guard parts.count == 2, bytes.starts(with: parts[0]), bytes.reversed().starts(with: parts[1].reversed()),
+      bytes.count > parts[0].count + parts[1].count
     else { return false }
-    return issuer.dropFirst(parts[0].count).dropLast(parts[1].count).allSatisfy { $0.isHexDigit || $0 == "-" }
+    return bytes.dropFirst(parts[0].count).dropLast(parts[1].count).allSatisfy {
+      ASCII.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(ASCII.lower($0)) || $0 == UInt8(ascii: "-")
+    }
   }
 }
