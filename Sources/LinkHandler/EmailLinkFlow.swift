@@ -140,7 +140,7 @@ public struct EmailLinkFlow: FlowSteps {
   /// A link that was given up unspent is opened again: whoever does so wants it after all, and says the address anew.
   private mutating func reopen(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
     // Given up while it was being exchanged: the code is spent.
-    if flow.attempts > 0, flow.error == nil { return [] }
+    if flow.attempts > 0 { return [] }
     flow.endedAt = nil
     flow.note(nil)
     flow.attempts = 0

@@ -15,6 +15,8 @@ protocol FlowSteps: Sendable {
 /// The steps that machines have in common.
 extension Flow {
   mutating func end(_ stage: FlowStage, at now: Int64) -> [FlowAction] {
+    // Giving up is no failure: what went wrong before doesn't matter any more.
+    if stage == .cancelled { note(nil) }
     self.stage = stage
     endedAt = now
     let refused = code
