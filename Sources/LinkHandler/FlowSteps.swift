@@ -44,6 +44,13 @@ extension Flow {
     return [.save]
   }
 
+  /// Hands what somebody gave to the server. It has its own time there, however late it was given.
+  mutating func beginExchange(at now: Int64) {
+    if stage != .exchanging { expiresAt = max(expiresAt, now + waitingLifetime) }
+    stage = .exchanging
+    note(nil)
+  }
+
   mutating func note(_ failure: AuthFailure?) {
     error = failure?.error
     errorDetail = failure?.detail

@@ -5,7 +5,7 @@ import AuthCore
 /// The password is nowhere but in the request: a flow that must try again asks for it again.
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`, `waitingForPassword`
+/// - `starting` → `exchanging`, `waitingForPassword`, `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword` (a wrong or weak one, temporary trouble, a restart),
 ///   `conflict` (a guest), `cancelled`, `expired`
 /// - `conflict` → `exchanging`, `cancelled`, `expired`
@@ -22,7 +22,7 @@ struct PasswordFlow: FlowSteps {
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     defer { if flow.stage != .exchanging { password = nil } }
     switch event {
-    case .passwordProvided(let password): return provide(password)
+    case .passwordProvided(let password): return provide(password, at: now)
     case .emailProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
     case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case _ where flow.stage.isEnd: return []
@@ -44,14 +44,13 @@ struct PasswordFlow: FlowSteps {
     }
   }
 
-  private mutating func provide(_ password: Secret<String>) -> [FlowAction] {
+  private mutating func provide(_ password: Secret<String>, at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting || flow.stage == .waitingForPassword, let email = flow.email else {
       return [.refuse(.noSuchFlow)]
     }
     self.password = password
     isTryingOwnAccount = false
-    flow.stage = .exchanging
-    flow.note(nil)
+    flow.beginExchange(at: now)
     flow.attempts += 1
     // Whoever has a password has an account: no guest can become it.
     if flow.isUpgrade, !isSignUp { flow.meetExistingAccount() }
