@@ -157,7 +157,7 @@ public struct Flow: Sendable, Hashable {
   /// No link is known to work before it: the mail of the last send wasn't confirmed by the server.
   public var mailPending: Bool
 
-  /// The code in hand: delivered and not yet refused.
+  /// The code in hand: delivered and not yet refused, or the last one refused while another may come.
   public var code: Secret<String>?
   /// A second, different code that arrived during an exchange.
   public var queuedCode: Secret<String>?

@@ -96,7 +96,14 @@ extension Flow {
     guard stage == .exchanging, let grant = answer else { return [] }
     guard failure.isTransient else { return fail(failure, at: now) }
     note(failure)
-    attempts += 1
-    return [.lookUp(grant, delay: failure.retryAfter ?? min(1 << min(attempts, 6), 60))]
+    return [.lookUp(grant, delay: failure.delay(&attempts))]
+  }
+}
+
+extension AuthFailure {
+  /// Seconds until temporary trouble may be over: as the server asks, else ever longer, up to a minute. `tries` so far.
+  func delay(_ tries: inout Int64) -> Int64 {
+    tries += 1
+    return retryAfter ?? min(1 << min(tries, 6), 60)
   }
 }
