@@ -187,7 +187,8 @@ public struct Flow: Sendable, Hashable {
   public var credential: OAuthCredential?
   /// Which accounts collide; it stays once the conflict is solved.
   public var conflict: ConflictKind?
-  /// The account that a guest's sign-in found; its tokens are in `answer`, held aside.
+  /// The account that a guest's sign-in found, with its tokens in `answer`, held aside; in another conflict, who has signed
+  /// in since it began.
   public var existingUID: String?
 
   /// Why the last step failed; at `failed`, why the flow ended.

@@ -80,7 +80,8 @@ extension Flow {
     guard stage == .exchanging, let grant = answer else { return [] }
     if let protected = protectedUID, user.uid != protected { return fail(.userMismatch, at: now) }
     if let guest, mustHold(user, guest) { return hold(user, at: now) }
-    isUpgraded = isUpgrade && user.uid == linkUID
+    // An unanswered try may have upgraded the guest: then the account that "exists already" is the guest's own.
+    isUpgraded = (isUpgrade || conflict == .anonymousUpgrade) && user.uid == anonymousUID
     if let guest, guest != user.uid { previousUID = guest }
     resultUID = user.uid
     isNewUser = grant.isNewUser

@@ -28,7 +28,8 @@ struct PasswordFlow: FlowSteps {
     case _ where flow.stage.isEnd: return []
     case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .exchanged(var grant, let uid):
-      if flow.wantsNewPassword, flow.purpose == .signIn { grant.isNewUser = true }
+      // What a guest found was there before.
+      if flow.wantsNewPassword, flow.purpose == .signIn, flow.conflict == nil { grant.isNewUser = true }
       return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)

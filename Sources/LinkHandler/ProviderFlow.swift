@@ -58,7 +58,7 @@ struct ProviderFlow: FlowSteps {
   private mutating func step(_ event: ConflictEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .found(let conflict): return meet(conflict, at: now)
-    case .signedIn(let user): return flow.link(afterSignInOf: user)
+    case .signedIn(let user): return flow.link(afterSignInOf: user, at: now)
     case .timeOver: return flow.conflictTimeOver(at: now)
     case .resolved: return []
     }
