@@ -157,7 +157,7 @@ public struct Flow: Sendable, Hashable {
   /// No link is known to work before it: the mail of the last send wasn't confirmed by the server.
   public var mailPending: Bool
 
-  /// The code in hand: delivered and not yet refused.
+  /// The code in hand: delivered and not yet refused, or the last one refused while another may come.
   public var code: Secret<String>?
   /// A second, different code that arrived during an exchange.
   public var queuedCode: Secret<String>?
@@ -187,7 +187,8 @@ public struct Flow: Sendable, Hashable {
   public var credential: OAuthCredential?
   /// Which accounts collide; it stays once the conflict is solved.
   public var conflict: ConflictKind?
-  /// The account that a guest's sign-in found; its tokens are in `answer`, held aside.
+  /// The account that a guest's sign-in found, with its tokens in `answer`, held aside; in another conflict, who has signed
+  /// in since it began.
   public var existingUID: String?
 
   /// Why the last step failed; at `failed`, why the flow ended.

@@ -4,7 +4,7 @@ import AuthCore
 /// (identity-toolkit 2.7, 2.8; behaviour: Reauthentication and parked operations).
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`
+/// - `starting` → `exchanging`, `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `reauthenticationRequired`, `waitingForConfirmation` (temporary trouble: agreeing
 ///   again tries again), `cancelled`, `expired`
 /// - `reauthenticationRequired` → `exchanging` (the user has signed in again), `cancelled`, `expired`
@@ -15,37 +15,36 @@ struct AccountFlow: FlowSteps {
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
-    case .confirmed: return flow.stage == .waitingForConfirmation ? perform() : [.refuse(.noSuchFlow)]
+    case .confirmed: return flow.stage == .waitingForConfirmation ? perform(at: now) : [.refuse(.noSuchFlow)]
     case .emailProvided, .passwordProvided, .resendRequested, .conflict(.resolved): return [.refuse(.noSuchFlow)]
     case _ where flow.stage.isEnd: return []
-    case .started: return flow.stage == .starting ? perform() : []
+    case .started: return flow.stage == .starting ? perform(at: now) : []
     case .performed: return performed(at: now)
     case .exchangeFailed(let failure): return failed(failure, at: now)
-    case .reauthenticated: return reauthenticated()
+    case .reauthenticated: return reauthenticated(at: now)
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored:
       if now >= flow.expiresAt { return flow.end(.expired, at: now) }
-      return flow.stage == .exchanging ? perform() : []
+      return flow.stage == .exchanging ? perform(at: now) : []
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .exchanged, .codeChecked, .codeCheckFailed, .lookedUp,
       .lookUpFailed, .authorization, .conflict:
       return []
     }
   }
 
-  private mutating func perform() -> [FlowAction] {
-    flow.stage = .exchanging
-    flow.note(nil)
+  private mutating func perform(at now: Int64) -> [FlowAction] {
+    flow.beginExchange(at: now)
     flow.attempts += 1
     if flow.purpose == .unlink, let provider = flow.linkProvider { return [.save, .unlink(providerID: provider)] }
     return [.save, .deleteUser]
   }
 
   /// The user has signed in again. Once is enough: who is still refused then is refused.
-  private mutating func reauthenticated() -> [FlowAction] {
+  private mutating func reauthenticated(at now: Int64) -> [FlowAction] {
     guard flow.stage == .reauthenticationRequired else { return [] }
     flow.isConfirmed = true
-    return perform()
+    return perform(at: now)
   }
 
   private mutating func performed(at now: Int64) -> [FlowAction] {

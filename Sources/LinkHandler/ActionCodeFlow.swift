@@ -19,8 +19,8 @@ struct ActionCodeFlow: FlowSteps {
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
-    case .passwordProvided(let password): return provide(password)
-    case .confirmed: return confirm()
+    case .passwordProvided(let password): return provide(password, at: now)
+    case .confirmed: return confirm(at: now)
     case .emailProvided, .resendRequested, .conflict(.resolved): return [.refuse(.noSuchFlow)]
     case .linkOpened(let code) where flow.stage == .cancelled || flow.stage == .expired: return reopen(code, at: now)
     // Given up too late: the server has done it.
@@ -48,11 +48,11 @@ struct ActionCodeFlow: FlowSteps {
       flow.code = code
       guard let stage = waitingStage else { return flow.fail(.invalidActionCode, at: now) }
       // To verify an address hurts nobody: the click is enough.
-      return (isHarmless ? begin() : flow.wait(at: stage, now: now)) + checking(code)
+      return (isHarmless ? begin(at: now) : flow.wait(at: stage, now: now)) + checking(code)
     case .waitingForPassword where !flow.isCodeChecked: return checking(code)
     case .waitingForConfirmation:
       // A second click after temporary trouble tries again what a first click does.
-      if isHarmless, flow.isCodeChecked || flow.error != nil { return confirm() }
+      if isHarmless, flow.isCodeChecked || flow.error != nil { return confirm(at: now) }
       return flow.isCodeChecked ? [] : checking(code)
     case .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForEmail,
       .waitingForPassword, .secondFactorRequired, .reauthenticationRequired, .conflict, .exchanging, .succeeded,
@@ -74,9 +74,8 @@ struct ActionCodeFlow: FlowSteps {
     return open(code, at: now)
   }
 
-  private mutating func begin() -> [FlowAction] {
-    flow.stage = .exchanging
-    flow.note(nil)
+  private mutating func begin(at now: Int64) -> [FlowAction] {
+    flow.beginExchange(at: now)
     return [.save]
   }
 
@@ -113,7 +112,7 @@ struct ActionCodeFlow: FlowSteps {
     // A new password is on its way: its own answer decides.
     if stage == .waitingForPassword, isTrue { return [.save] }
     guard isTrue, flow.isConfirmed || isHarmless else { return flow.wait(at: stage, now: now) }
-    return apply(code)
+    return apply(code, at: now)
   }
 
   private mutating func checkFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
@@ -127,21 +126,21 @@ struct ActionCodeFlow: FlowSteps {
 
   // MARK: Applying
 
-  private mutating func confirm() -> [FlowAction] {
+  private mutating func confirm(at now: Int64) -> [FlowAction] {
     guard flow.stage == .waitingForConfirmation, let code = flow.code else { return [.refuse(.noSuchFlow)] }
     flow.isConfirmed = true
-    return flow.isCodeChecked ? apply(code) : begin() + checking(code)
+    return flow.isCodeChecked ? apply(code, at: now) : begin(at: now) + checking(code)
   }
 
-  private mutating func apply(_ code: Secret<String>) -> [FlowAction] {
+  private mutating func apply(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
     flow.attempts += 1
-    return begin() + [.applyCode(code)]
+    return begin(at: now) + [.applyCode(code)]
   }
 
-  private mutating func provide(_ password: Secret<String>) -> [FlowAction] {
+  private mutating func provide(_ password: Secret<String>, at now: Int64) -> [FlowAction] {
     guard flow.stage == .waitingForPassword, let code = flow.code else { return [.refuse(.noSuchFlow)] }
     flow.attempts += 1
-    return begin() + [.resetPassword(code: code, newPassword: password)]
+    return begin(at: now) + [.resetPassword(code: code, newPassword: password)]
   }
 
   private mutating func performed(at now: Int64) -> [FlowAction] {
@@ -173,6 +172,6 @@ struct ActionCodeFlow: FlowSteps {
     if !flow.isCodeChecked { return checking(code) }
     // Retried once: whether the server saw the first try is unknown.
     if flow.attempts >= 2 { return flow.fail(.invalidActionCode, at: now) + [accountChanged] }
-    return apply(code)
+    return apply(code, at: now)
   }
 }

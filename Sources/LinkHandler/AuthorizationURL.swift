@@ -30,7 +30,12 @@ public enum AuthorizationURL {
       self.tenantID = tenantID
     }
 
-    fileprivate var scopes: [String] { options.scopes ?? provider.scopes }
+    /// A provider of OpenID Connect must be asked for `openid` (OpenID Connect Core 3.1.2.1), whatever else is wanted.
+    fileprivate var scopes: [String] {
+      let wanted = options.scopes ?? provider.scopes
+      guard case .openID = provider.client.kind, !wanted.contains("openid") else { return wanted }
+      return ["openid"] + wanted
+    }
 
     fileprivate var customParameters: [String: String] {
       var parameters = provider.customParameters.merging(options.customParameters) { _, new in new }

@@ -62,7 +62,10 @@ extension Flow {
     case .cancel, .keep: return end(.cancelled, at: now)
     case .switch: return switchAccount(at: now)
     case .signInAndLink:
-      if let current, canLink(to: current) { return link(to: current) }
+      // Whoever was there before with another address isn't meant, whoever has signed in since is.
+      if let current, canLink(to: current), hasAddress(of: current) || current.uid == existingUID {
+        return link(to: current, at: now)
+      }
       // Whoever has that address is to sign in by another flow, and has the time for it anew.
       return wait(at: .conflict, now: now)
     case .newLink: return [.refuse(.noSuchFlow)]
@@ -71,20 +74,28 @@ extension Flow {
 
   private mutating func switchAccount(at now: Int64) -> [FlowAction] {
     if let answer {
-      stage = .exchanging
+      beginExchange(at: now)
       return [.save, .lookUp(answer, delay: 0)]
     }
     guard let credential else { return fail(.internal, at: now) }
     protectedUID = nil
     linkUID = nil
-    stage = .exchanging
+    beginExchange(at: now)
     return [.save, .signInWithCredential(credential, delay: 0)]
   }
 
-  /// Somebody has signed in. Only whoever has the address gets the credential unasked.
-  mutating func link(afterSignInOf user: User) -> [FlowAction] {
-    guard let email, let own = user.email, email.lowercased() == own.lowercased(), canLink(to: user) else { return [] }
-    return link(to: user)
+  /// Somebody has signed in. Only whoever has the address gets the credential unasked; for another one the person is asked,
+  /// by the same choice.
+  mutating func link(afterSignInOf user: User, at now: Int64) -> [FlowAction] {
+    guard canLink(to: user) else { return [] }
+    if hasAddress(of: user) { return link(to: user, at: now) }
+    existingUID = user.uid
+    return [.save]
+  }
+
+  private func hasAddress(of user: User) -> Bool {
+    guard let email, let own = user.email else { return false }
+    return email.lowercased() == own.lowercased()
   }
 
   private func canLink(to user: User) -> Bool {
@@ -92,12 +103,11 @@ extension Flow {
       && (conflict == .accountExistsWithDifferentCredential || conflict == .emailAlreadyInUse)
   }
 
-  private mutating func link(to user: User) -> [FlowAction] {
+  private mutating func link(to user: User, at now: Int64) -> [FlowAction] {
     guard let credential else { return [] }
     protectedUID = user.uid
     linkUID = user.uid
-    stage = .exchanging
-    note(nil)
+    beginExchange(at: now)
     return [.save, .signInWithCredential(credential, delay: 0)]
   }
 }

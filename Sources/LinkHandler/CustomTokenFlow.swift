@@ -3,12 +3,13 @@ import AuthCore
 /// Sign-in or reauthentication by a token that an app's own server made (identity-toolkit 2.4), as a machine.
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`
+/// - `starting` → `exchanging`, `failed` (no token), `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `cancelled`, `expired`; temporary trouble is waited out there
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
 struct CustomTokenFlow: FlowSteps {
   var flow: Flow
-  var lookUpAttempts: Int64 = 0
+  /// Tries of the step that temporary trouble holds up.
+  var tries: Int64 = 0
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
@@ -18,13 +19,12 @@ struct CustomTokenFlow: FlowSteps {
     case .started:
       guard flow.stage == .starting else { return [] }
       return exchange(at: now)
-    case .exchanged(let grant, let uid): return flow.take(grant, uid: uid, at: now)
-    case .exchangeFailed(let failure):
-      guard flow.stage == .exchanging, flow.answer == nil else { return [] }
-      // Nothing that a person could give again: the app asks anew.
-      return flow.fail(failure, at: now)
+    case .exchanged(let grant, let uid):
+      tries = 0
+      return flow.take(grant, uid: uid, at: now)
+    case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
-    case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &lookUpAttempts, at: now)
+    case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &tries, at: now)
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored:
@@ -40,7 +40,15 @@ struct CustomTokenFlow: FlowSteps {
   /// The token is in the row, as a code is: it's good for an hour, and for any number of times.
   private mutating func exchange(at now: Int64) -> [FlowAction] {
     guard let token = flow.code else { return flow.fail(.internal, at: now) }
-    flow.stage = .exchanging
-    return [.save, .signInWithCustomToken(token)]
+    flow.beginExchange(at: now)
+    return [.save, .signInWithCustomToken(token, delay: 0)]
+  }
+
+  private mutating func exchangeFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
+    guard flow.stage == .exchanging, flow.answer == nil else { return [] }
+    // A token that is refused, nobody here could give again: the app asks anew.
+    guard failure.isTransient, let token = flow.code else { return flow.fail(failure, at: now) }
+    flow.note(failure)
+    return [.signInWithCustomToken(token, delay: failure.delay(&tries))]
   }
 }

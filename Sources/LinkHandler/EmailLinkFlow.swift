@@ -4,11 +4,12 @@ import AuthCore
 /// (behaviour: Pending flows; identity-toolkit 2.3, 2.5, 8.5).
 ///
 /// The legal next stages:
-/// - `starting` → `waitingForLink`, `exchanging`, `failed`, `cancelled`, `expired`
+/// - `starting` → `waitingForLink`, `exchanging`, `waitingForEmail` (a link that nobody asked for), `failed`, `cancelled`,
+///   `expired`
 /// - `waitingForLink` → `exchanging`, `starting` (resend), `cancelled`, `expired`
 /// - `waitingForEmail` → `exchanging`, `cancelled`, `expired`
-/// - `exchanging` → `succeeded`, `failed`, `waitingForLink`, `waitingForEmail`, `conflict`, `cancelled`, `starting` (the
-///   code is spent, and the account that a guest found needs another)
+/// - `exchanging` → `succeeded`, `failed`, `waitingForLink`, `waitingForEmail`, `conflict`, `cancelled`, `expired`,
+///   `starting` (the code is spent, and the account that a guest found needs another)
 /// - `conflict` → `exchanging`, `starting` (a new link), `cancelled`, `expired`
 /// - `failed` with `canRetry` → `starting` (resend), `exchanging` (a newer link)
 /// - `cancelled`, `expired` → `waitingForEmail` (their link is opened again)
@@ -30,7 +31,7 @@ public struct EmailLinkFlow: FlowSteps {
     case .mailSent: return mailSent(at: now)
     case .mailFailed(let failure): return mailFailed(failure, at: now)
     case .linkOpened(let code): return open(code, at: now)
-    case .emailProvided(let email): return provide(email)
+    case .emailProvided(let email): return provide(email, at: now)
     case .exchanged(let grant, let uid): return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
@@ -39,7 +40,7 @@ public struct EmailLinkFlow: FlowSteps {
     case .cancelRequested: return flow.stage.isEnd ? [] : flow.end(.cancelled, at: now)
     case .overdue: return flow.stage.isEnd ? [] : flow.end(.expired, at: now)
     case .restored: return restore(at: now)
-    case .conflict(.resolved(.newLink, _)): return newLink()
+    case .conflict(.resolved(.newLink, _)): return newLink(at: now)
     case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .passwordProvided, .confirmed: return [.refuse(.noSuchFlow)]
@@ -109,14 +110,17 @@ public struct EmailLinkFlow: FlowSteps {
     case .starting, .waitingForLink, .waitingForEmail:
       // A second click changes nothing while the address is awaited.
       if flow.stage == .waitingForEmail, flow.code == code, flow.email == nil { return [] }
-      if flow.code != code { flow.attempts = 0 }
+      if flow.code != code {
+        flow.attempts = 0
+        flow.note(nil)
+      }
       if flow.queuedCode == code { flow.queuedCode = nil }
       flow.code = code
       guard flow.email != nil else {
         flow.stage = .waitingForEmail
         return [.save]
       }
-      return exchange()
+      return exchange(at: now)
     case .exchanging:
       // A second click. Another code waits until the first one's answer is here.
       if flow.code == code || flow.answer != nil || flow.queuedCode == code { return [] }
@@ -129,7 +133,7 @@ public struct EmailLinkFlow: FlowSteps {
       flow.endedAt = nil
       flow.attempts = 0
       flow.code = code
-      return exchange()
+      return exchange(at: now)
     case .cancelled, .expired: return reopen(code, at: now)
     case .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForPassword, .waitingForConfirmation,
       .secondFactorRequired, .reauthenticationRequired, .conflict, .succeeded:
@@ -140,7 +144,7 @@ public struct EmailLinkFlow: FlowSteps {
   /// A link that was given up unspent is opened again: whoever does so wants it after all, and says the address anew.
   private mutating func reopen(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
     // Given up while it was being exchanged: the code is spent.
-    if flow.attempts > 0, flow.error == nil { return [] }
+    if flow.attempts > 0 { return [] }
     flow.endedAt = nil
     flow.note(nil)
     flow.attempts = 0
@@ -152,16 +156,17 @@ public struct EmailLinkFlow: FlowSteps {
     return [.save]
   }
 
-  private mutating func provide(_ email: String) -> [FlowAction] {
+  private mutating func provide(_ email: String, at now: Int64) -> [FlowAction] {
     guard flow.stage == .waitingForEmail else { return [.refuse(.noSuchFlow)] }
     flow.email = email
-    return exchange()
+    return exchange(at: now)
   }
 
-  private mutating func exchange() -> [FlowAction] {
+  private mutating func exchange(at now: Int64) -> [FlowAction] {
     guard let email = flow.email, let code = flow.code else { return [] }
-    flow.stage = .exchanging
-    flow.note(nil)
+    let met = hasMetAccount ? AuthFailure(.emailAlreadyInUse) : nil
+    flow.beginExchange(at: now)
+    flow.note(met)
     flow.attempts += 1
     return [.save, .exchange(email: email, code: code)]
   }
@@ -176,28 +181,32 @@ public struct EmailLinkFlow: FlowSteps {
         flow.code = queued
         flow.queuedCode = nil
         flow.attempts = 0
-        return exchange()
+        return exchange(at: now)
       }
-      // The server spent the code before it saw that a guest can't become the account.
-      if flow.conflict == .anonymousUpgrade, flow.error == .emailAlreadyInUse {
-        return flow.linkTokenHash == nil ? flow.fail(.emailAlreadyInUse, at: now) : mailAgain()
+      if hasMetAccount {
+        return flow.linkTokenHash == nil ? flow.fail(.emailAlreadyInUse, at: now) : mailAgain(at: now)
       }
       return flow.fail(failure, at: now, canRetry: flow.email != nil)
     case .emailAlreadyInUse where flow.isUpgrade:
       flow.meetExistingAccount()
-      let actions = exchange()
       flow.note(failure)
-      return actions
+      flow.attempts = 0
+      return exchange(at: now)
     case .emailAlreadyInUse where flow.purpose == .link && flow.conflict == nil:
       flow.code = nil
+      flow.queuedCode = nil
       return flow.meet(.emailAlreadyInUse, now: now)
     default: return flow.fail(failure, at: now)
     }
   }
 
-  /// A new link for the account that exists, which the person is told why.
-  private mutating func mailAgain() -> [FlowAction] {
+  /// Whether a guest can't become the account: the server may have spent the code in hand before it saw that.
+  private var hasMetAccount: Bool { flow.conflict == .anonymousUpgrade && flow.error == .emailAlreadyInUse }
+
+  /// A new link for the account that exists, which the person is told why. It's good for as long as any.
+  private mutating func mailAgain(at now: Int64) -> [FlowAction] {
     guard let email = flow.email else { return [.refuse(.noSuchFlow)] }
+    flow.expiresAt = now + Self.lifetime
     flow.code = nil
     flow.queuedCode = nil
     flow.attempts = 0
@@ -207,12 +216,11 @@ public struct EmailLinkFlow: FlowSteps {
   }
 
   /// The person wants to sign in to the account that has the address already.
-  private mutating func newLink() -> [FlowAction] {
+  private mutating func newLink(at now: Int64) -> [FlowAction] {
     guard flow.conflictOptions.contains(.newLink) else { return [.refuse(.noSuchFlow)] }
     flow.protectedUID = nil
     flow.linkUID = nil
-    flow.note(nil)
-    return mailAgain()
+    return mailAgain(at: now)
   }
 
   /// Back to where a link or an address can arrive; the row and its code stay.
@@ -239,7 +247,7 @@ public struct EmailLinkFlow: FlowSteps {
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
       // Retried once: whether the server saw the first try is unknown.
       if flow.attempts >= 2 { return flow.fail(.invalidActionCode, at: now, canRetry: flow.email != nil) }
-      return exchange()
+      return exchange(at: now)
     case .conflict: return flow.restoredConflict()
     case .waitingForLink, .waitingForEmail, .waitingForRedirect, .waitingForCaptcha, .waitingForCode,
       .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .succeeded,

@@ -13,8 +13,8 @@ public enum FlowAction: Sendable, Hashable {
   case signIn(email: String, password: Secret<String>)
   /// `accounts:signUp` with an address: a new account, or the method added to `linkUID`'s.
   case signUp(email: String, password: Secret<String>)
-  /// `accounts:signInWithCustomToken`.
-  case signInWithCustomToken(Secret<String>)
+  /// `accounts:signInWithCustomToken`, after so many seconds.
+  case signInWithCustomToken(Secret<String>, delay: Int64)
   /// Find out where the provider is asked, and make the authorization request, after so many seconds.
   case prepareAuthorization(delay: Int64)
   /// Let the person see the authorization request's page.

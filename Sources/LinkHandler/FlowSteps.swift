@@ -15,6 +15,8 @@ protocol FlowSteps: Sendable {
 /// The steps that machines have in common.
 extension Flow {
   mutating func end(_ stage: FlowStage, at now: Int64) -> [FlowAction] {
+    // Giving up is no failure: what went wrong before doesn't matter any more.
+    if stage == .cancelled { note(nil) }
     self.stage = stage
     endedAt = now
     let refused = code
@@ -40,6 +42,13 @@ extension Flow {
     self.stage = stage
     expiresAt = now + waitingLifetime
     return [.save]
+  }
+
+  /// Hands what somebody gave to the server. It has its own time there, however late it was given.
+  mutating func beginExchange(at now: Int64) {
+    if stage != .exchanging { expiresAt = max(expiresAt, now + waitingLifetime) }
+    stage = .exchanging
+    note(nil)
   }
 
   mutating func note(_ failure: AuthFailure?) {
@@ -71,7 +80,8 @@ extension Flow {
     guard stage == .exchanging, let grant = answer else { return [] }
     if let protected = protectedUID, user.uid != protected { return fail(.userMismatch, at: now) }
     if let guest, mustHold(user, guest) { return hold(user, at: now) }
-    isUpgraded = isUpgrade && user.uid == linkUID
+    // An unanswered try may have upgraded the guest: then the account that "exists already" is the guest's own.
+    isUpgraded = (isUpgrade || conflict == .anonymousUpgrade) && user.uid == anonymousUID
     if let guest, guest != user.uid { previousUID = guest }
     resultUID = user.uid
     isNewUser = grant.isNewUser
@@ -87,7 +97,14 @@ extension Flow {
     guard stage == .exchanging, let grant = answer else { return [] }
     guard failure.isTransient else { return fail(failure, at: now) }
     note(failure)
-    attempts += 1
-    return [.lookUp(grant, delay: failure.retryAfter ?? min(1 << min(attempts, 6), 60))]
+    return [.lookUp(grant, delay: failure.delay(&attempts))]
+  }
+}
+
+extension AuthFailure {
+  /// Seconds until temporary trouble may be over: as the server asks, else ever longer, up to a minute. `tries` so far.
+  func delay(_ tries: inout Int64) -> Int64 {
+    tries += 1
+    return retryAfter ?? min(1 << min(tries, 6), 60)
   }
 }

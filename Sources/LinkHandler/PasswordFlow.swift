@@ -5,7 +5,7 @@ import AuthCore
 /// The password is nowhere but in the request: a flow that must try again asks for it again.
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`, `waitingForPassword`
+/// - `starting` → `exchanging`, `waitingForPassword`, `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForPassword` (a wrong or weak one, temporary trouble, a restart),
 ///   `conflict` (a guest), `cancelled`, `expired`
 /// - `conflict` → `exchanging`, `cancelled`, `expired`
@@ -22,13 +22,14 @@ struct PasswordFlow: FlowSteps {
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     defer { if flow.stage != .exchanging { password = nil } }
     switch event {
-    case .passwordProvided(let password): return provide(password)
+    case .passwordProvided(let password): return provide(password, at: now)
     case .emailProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
     case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case _ where flow.stage.isEnd: return []
     case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .exchanged(var grant, let uid):
-      if flow.wantsNewPassword, flow.purpose == .signIn { grant.isNewUser = true }
+      // What a guest found was there before.
+      if flow.wantsNewPassword, flow.purpose == .signIn, flow.conflict == nil { grant.isNewUser = true }
       return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
@@ -44,14 +45,13 @@ struct PasswordFlow: FlowSteps {
     }
   }
 
-  private mutating func provide(_ password: Secret<String>) -> [FlowAction] {
+  private mutating func provide(_ password: Secret<String>, at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting || flow.stage == .waitingForPassword, let email = flow.email else {
       return [.refuse(.noSuchFlow)]
     }
     self.password = password
     isTryingOwnAccount = false
-    flow.stage = .exchanging
-    flow.note(nil)
+    flow.beginExchange(at: now)
     flow.attempts += 1
     // Whoever has a password has an account: no guest can become it.
     if flow.isUpgrade, !isSignUp { flow.meetExistingAccount() }

@@ -22,7 +22,7 @@ struct ProviderFlow: FlowSteps {
     case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case .emailProvided, .passwordProvided, .confirmed, .resendRequested: return [.refuse(.noSuchFlow)]
     case _ where flow.stage.isEnd: return []
-    case .started: return start()
+    case .started: return start(at: now)
     case .authorization(let event): return step(event, at: now)
     case .conflict(let event): return step(event, at: now)
     case .exchanged(let grant, let uid):
@@ -51,15 +51,14 @@ struct ProviderFlow: FlowSteps {
     case .credentialReceived(let credential):
       guard flow.stage == .exchanging, flow.credential == nil, flow.answer == nil else { return [] }
       flow.code = nil
-      tries = 0
-      return exchange(credential)
+      return exchange(credential, at: now)
     }
   }
 
   private mutating func step(_ event: ConflictEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .found(let conflict): return meet(conflict, at: now)
-    case .signedIn(let user): return flow.link(afterSignInOf: user)
+    case .signedIn(let user): return flow.link(afterSignInOf: user, at: now)
     case .timeOver: return flow.conflictTimeOver(at: now)
     case .resolved: return []
     }
@@ -67,9 +66,9 @@ struct ProviderFlow: FlowSteps {
 
   // MARK: The request
 
-  private mutating func start() -> [FlowAction] {
+  private mutating func start(at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting else { return [] }
-    if let credential = flow.credential { return exchange(credential) }
+    if let credential = flow.credential { return exchange(credential, at: now) }
     return [.save, .prepareAuthorization(delay: 0)]
   }
 
@@ -84,12 +83,7 @@ struct ProviderFlow: FlowSteps {
     guard flow.stage == .starting else { return [] }
     guard failure.isTransient else { return flow.fail(failure, at: now) }
     flow.note(failure)
-    return [.prepareAuthorization(delay: nextDelay(failure))]
-  }
-
-  private mutating func nextDelay(_ failure: AuthFailure) -> Int64 {
-    tries += 1
-    return failure.retryAfter ?? min(1 << min(tries, 6), 60)
+    return [.prepareAuthorization(delay: failure.delay(&tries))]
   }
 
   // MARK: The answer
@@ -124,9 +118,12 @@ struct ProviderFlow: FlowSteps {
     if reject != nil || response.isFragment { return note(.invalidProviderResponse) }
     if let error = response.error { return refused(error, at: now) }
     guard let code = response.code, !code.reveal().isEmpty else { return note(.missingCode) }
+    // One exchange for each code, however often the browser brings it.
+    guard code != flow.code else { return [] }
     flow.code = code
-    flow.stage = .exchanging
-    flow.note(nil)
+    flow.attempts = 1
+    tries = 0
+    flow.beginExchange(at: now)
     return [.save, .exchangeAuthorizationCode(code, delay: 0)]
   }
 
@@ -149,7 +146,7 @@ struct ProviderFlow: FlowSteps {
       var credential = OAuthCredential(providerID: flow.method.description)
       credential.requestURI = url
       credential.sessionID = sessionID
-      return exchange(credential)
+      return exchange(credential, at: now)
     }
     switch response.error {
     case "auth/user-cancelled", "auth/cancelled-popup-request", "auth/popup-closed-by-user",
@@ -164,10 +161,10 @@ struct ProviderFlow: FlowSteps {
 
   // MARK: The exchange
 
-  private mutating func exchange(_ credential: OAuthCredential) -> [FlowAction] {
+  private mutating func exchange(_ credential: OAuthCredential, at now: Int64) -> [FlowAction] {
     flow.credential = credential
-    flow.stage = .exchanging
-    flow.note(nil)
+    tries = 0
+    flow.beginExchange(at: now)
     return [.save, .signInWithCredential(credential, delay: 0)]
   }
 
@@ -176,7 +173,6 @@ struct ProviderFlow: FlowSteps {
     if failure.isTransient { return again(failure) }
     // The code was refused, or what it gave: it wasn't the flow's, and the true one may still come.
     if flow.credential == nil, flow.code != nil, !failure.isRegistrationFault {
-      flow.code = nil
       return flow.wait(at: .waitingForRedirect, after: failure, now: now)
     }
     if flow.purpose == .reauthenticate, failure.error == .userNotFound { return flow.fail(.userMismatch, at: now) }
@@ -185,18 +181,19 @@ struct ProviderFlow: FlowSteps {
 
   private mutating func again(_ failure: AuthFailure) -> [FlowAction] {
     flow.note(failure)
-    let delay = nextDelay(failure)
+    let delay = failure.delay(&tries)
     if let credential = flow.credential { return [.signInWithCredential(credential, delay: delay)] }
     return flow.code.map { [.exchangeAuthorizationCode($0, delay: delay)] } ?? []
   }
 
   private mutating func meet(_ found: AccountConflict, at now: Int64) -> [FlowAction] {
-    guard flow.stage == .exchanging, flow.answer == nil else { return [] }
+    guard flow.stage == .exchanging, flow.answer == nil, let offered = flow.credential else { return [] }
+    tries = 0
     if flow.purpose == .reauthenticate { return flow.fail(.userMismatch, at: now) }
-    if let credential = found.credential { flow.credential = credential }
+    let credential = found.credential ?? offered
+    flow.credential = credential
     flow.email = found.email ?? flow.email
     if flow.isUpgrade {
-      guard let credential = flow.credential else { return flow.fail(found.kind.error, at: now) }
       flow.meetExistingAccount()
       return [.save, .signInWithCredential(credential, delay: 0)]
     }
@@ -215,19 +212,30 @@ struct ProviderFlow: FlowSteps {
   private mutating func restore(at now: Int64) -> [FlowAction] {
     if now >= flow.expiresAt { return flow.end(.expired, at: now) }
     switch flow.stage {
-    case .starting: return flow.credential.map { exchange($0) } ?? [.prepareAuthorization(delay: 0)]
-    case .waitingForRedirect: return flow.authorization?.loopbackPort == nil ? [] : [.listen]
+    case .starting: return flow.credential.map { exchange($0, at: now) } ?? [.prepareAuthorization(delay: 0)]
+    case .waitingForRedirect: return listening
     case .conflict: return flow.restoredConflict()
     case .exchanging:
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
       if let credential = flow.credential { return [.signInWithCredential(credential, delay: 0)] }
-      return flow.code.map { [.exchangeAuthorizationCode($0, delay: 0)] } ?? []
+      return flow.code.map { restore($0, at: now) } ?? []
     case .waitingForLink, .waitingForEmail, .waitingForCaptcha, .waitingForCode, .waitingForPassword,
       .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .succeeded, .failed, .cancelled,
       .expired:
       return []
     }
   }
+
+  /// Tried once again: whether the provider saw the first try is unknown. Where it did, the browser has to come anew.
+  private mutating func restore(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
+    if flow.attempts >= 2 {
+      return flow.wait(at: .waitingForRedirect, after: AuthFailure(.invalidProviderResponse), now: now) + listening
+    }
+    flow.attempts += 1
+    return [.save] + listening + [.exchangeAuthorizationCode(code, delay: 0)]
+  }
+
+  private var listening: [FlowAction] { flow.authorization?.loopbackPort == nil ? [] : [.listen] }
 }
 
 extension AuthFailure {
@@ -235,7 +243,7 @@ extension AuthFailure {
   fileprivate var isRegistrationFault: Bool {
     switch serverCode {
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request": true
-    default: error == .cancelled || error == .userMismatch || error == .noSuchApp
+    default: error == .cancelled || error == .userMismatch || error == .noSuchApp || error == .noSuchProvider
     }
   }
 }
@@ -246,11 +254,15 @@ extension ProviderMetadata {
   func acceptsIssuer(_ issuer: String?) -> Bool {
     guard let issuer else { return !promisesIssuer }
     guard let own = self.issuer else { return true }
-    if issuer == own { return true }
-    let parts = own.split(separator: "{tenantid}", omittingEmptySubsequences: false)
-    guard parts.count == 2, issuer.hasPrefix(parts[0]), issuer.hasSuffix(parts[1]),
-      issuer.utf8.count > parts[0].utf8.count + parts[1].utf8.count
+    // Byte for byte (RFC 3986 6.2.1): texts that look the same needn't be.
+    if issuer.utf8.elementsEqual(own.utf8) { return true }
+    let parts = own.split(separator: "{tenantid}", omittingEmptySubsequences: false).map { Array($0.utf8) }
+    let bytes = Array(issuer.utf8)
+    guard parts.count == 2, bytes.starts(with: parts[0]), bytes.reversed().starts(with: parts[1].reversed()),
+      bytes.count > parts[0].count + parts[1].count
     else { return false }
-    return issuer.dropFirst(parts[0].count).dropLast(parts[1].count).allSatisfy { $0.isHexDigit || $0 == "-" }
+    return bytes.dropFirst(parts[0].count).dropLast(parts[1].count).allSatisfy {
+      ASCII.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(ASCII.lower($0)) || $0 == UInt8(ascii: "-")
+    }
   }
 }

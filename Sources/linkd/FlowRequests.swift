@@ -30,8 +30,8 @@ extension FlowCoordinator {
         ask(flow) { keeper, project async throws(AuthFailure) in
           try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
         }
-      case .signInWithCustomToken(let token):
-        signIn(flow) { toolkit, project async throws(AuthFailure) in
+      case .signInWithCustomToken(let token, let delay):
+        signIn(flow, delay: delay) { toolkit, project async throws(AuthFailure) in
           try await toolkit.signInWithCustomToken(token, project: project)
         }
       case .prepareAuthorization(let delay): prepareAuthorization(flow, delay: delay)
@@ -139,12 +139,16 @@ extension FlowCoordinator {
 
   // MARK: Kinds of requests
 
-  /// A first factor: tokens, or why there are none.
+  /// A first factor, after `delay` seconds: tokens, or why there are none.
   private func signIn(
-    _ flow: Flow,
+    _ flow: Flow, delay: Int64 = 0,
     _ body: @escaping @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> SignInAnswer
   ) {
     request(flow) { keeper in
+      if delay > 0 {
+        try? await EventLoop.shared.sleep(for: .seconds(delay))
+        guard self.isExchanging(flow) else { return nil }
+      }
       // Neither is a code spent for nothing, nor does another account get what this one asked for.
       guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) {

@@ -38,7 +38,10 @@ struct ActionCodeFlowTests {
     #expect(step(.codeChecked(ActionCodeInfo(kind: kind, email: "first@example.com"))) == [.save])
     #expect(step.flow.stage == .waitingForConfirmation && step.flow.email == "first@example.com")
     #expect(step(.linkOpened(code: Self.code)) == [])
+    // In the last second: what was agreed to in time isn't given up on its way.
+    step.now = 1599
     #expect(step(.confirmed) == [.save, .applyCode(Self.code)])
+    #expect(step.flow.expiresAt == 2199)
     #expect(step(.performed).count == 2)
   }
 

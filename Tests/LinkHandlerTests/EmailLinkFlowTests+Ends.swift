@@ -72,6 +72,17 @@ extension EmailLinkFlowTests {
     }
   }
 
+  @Test("a link whose code is spent, or may be, isn't taken up again once it was given up")
+  func spentAndGivenUp() throws {
+    var troubled = try answered()
+    _ = troubled(.lookUpFailed(AuthFailure(.networkUnavailable)))
+    for var run in [try exchanging(), try answered(), troubled] {
+      #expect(run(.cancelRequested) == [.save])
+      #expect(run.stage == .cancelled && run.flow.error == nil)
+      #expect(run(.linkOpened(code: Self.a)) == [])
+    }
+  }
+
   @Test("a code that was refused is exchanged no second time, and a success keeps no old error")
   func refusedOnce() throws {
     var run = try exchanging()

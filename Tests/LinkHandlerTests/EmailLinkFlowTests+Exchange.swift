@@ -100,6 +100,22 @@ extension EmailLinkFlowTests {
     #expect(run(.linkOpened(code: Self.c)) == [])
   }
 
+  @Test("a link that is opened, or an address that is given, in the last second is exchanged, not expired")
+  func inTime() throws {
+    var run = try waiting()
+    run.now = 1000 + Self.lifetime - 1
+    _ = run(.linkOpened(code: Self.a))
+    #expect(run.flow.expiresAt == run.now + 600)
+    var unsolicited = try unsolicited()
+    unsolicited.now = 1000 + Self.lifetime - 1
+    _ = unsolicited(.emailProvided("a@b.c"))
+    #expect(unsolicited.flow.expiresAt == unsolicited.now + 600)
+    // It's never cut short.
+    var early = try waiting()
+    _ = early(.linkOpened(code: Self.a))
+    #expect(early.flow.expiresAt == 1000 + Self.lifetime)
+  }
+
   @Test("an address when none is asked for", arguments: [FlowStage.starting, .waitingForLink, .exchanging])
   func strayAddress(_ stage: FlowStage) throws {
     var run = try stage == .starting ? known() : stage == .exchanging ? exchanging() : waiting()

@@ -115,6 +115,24 @@ struct PasswordFlowTests {
     #expect(try answered.restart() == [.lookUp(FlowRig.grant, delay: 0)])
   }
 
+  @Test("a password that is given in the last second is tried, not expired")
+  func inTime() throws {
+    var step = try rig()
+    _ = step(.started)
+    step.now = 1599
+    #expect(step(.passwordProvided(Self.password)) == [.save, Self.signIn])
+    #expect(step.flow.expiresAt == 2199)
+  }
+
+  @Test("giving up is no failure, whatever went wrong before")
+  func givenUp() throws {
+    var step = try rig()
+    _ = step(.passwordProvided(Self.password))
+    _ = step(.exchangeFailed(AuthFailure(.invalidCredentials, detail: "Wrong")))
+    #expect(step(.cancelRequested) == [.save])
+    #expect(step.flow.stage == .cancelled && step.flow.error == nil && step.flow.errorDetail == nil)
+  }
+
   @Test("another uid than the protected one is UserMismatch, and its tokens are dropped")
   func mismatch() throws {
     var step = try rig(purpose: .reauthenticate)
