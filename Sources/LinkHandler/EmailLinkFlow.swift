@@ -110,6 +110,8 @@ public struct EmailLinkFlow: FlowSteps {
     case .starting, .waitingForLink, .waitingForEmail:
       // A second click changes nothing while the address is awaited.
       if flow.stage == .waitingForEmail, flow.code == code, flow.email == nil { return [] }
+      // Nor does one on the link that was spent on finding the account, while the next one is on its way.
+      if flow.conflict != nil, flow.code == code, flow.error == nil || flow.error == .emailAlreadyInUse { return [] }
       if flow.code != code {
         flow.attempts = 0
         flow.note(nil)
@@ -207,7 +209,6 @@ public struct EmailLinkFlow: FlowSteps {
   private mutating func mailAgain(at now: Int64) -> [FlowAction] {
     guard let email = flow.email else { return [.refuse(.noSuchFlow)] }
     flow.expiresAt = now + Self.lifetime
-    flow.code = nil
     flow.queuedCode = nil
     flow.attempts = 0
     flow.stage = .starting

@@ -8,7 +8,7 @@ extension FlowFollower {
   /// Asks where there's somebody to ask. A conflict that settles itself is waited for.
   func askForChoice(_ report: FlowReport) -> Int32? {
     if waitsForSignIn {
-      say("command.sign-in-first", ["email": report.conflictEmail ?? Texts.lookup("stage.somebody", locale: nil)])
+      sayHow(report)
       // Another command signs in; the flow goes on by itself then.
       return Prompt.canAsk ? nil : end(report, 4)
     }
@@ -18,6 +18,13 @@ extension FlowFollower {
     }
     Prompt.show(Texts.lookup("ask.choice", locale: context.locale))
     return nil
+  }
+
+  /// How to go on, once: the flow looks the same while it waits for somebody to sign in.
+  private func sayHow(_ report: FlowReport) {
+    guard !hasSaidHow else { return }
+    hasSaidHow = true
+    say("command.sign-in-first", ["email": report.conflictEmail ?? Texts.lookup("stage.somebody", locale: nil)])
   }
 
   /// The number of a choice, or its name.
@@ -33,6 +40,11 @@ extension FlowFollower {
       _ = try context.call(
         path, Contract.Interface.flow, "ResolveConflict",
         [.string(choice), context.options(["open-browser": .boolean(false)])])
+      if waitsForSignIn {
+        // It may have gone on by itself: somebody is signed in already.
+        let now = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
+        if now.stage == .conflict { sayHow(now) }
+      }
     } catch {
       // It has settled itself meanwhile.
       if error.name != AuthError.noSuchFlow.dbusName { context.output.note(Output.printable(error.message)) }

@@ -23,6 +23,8 @@ final class FlowFollower {
   var url: Secret<String>?
   /// Whether the person has chosen to sign in another way first: the flow waits for that in `conflict`.
   var waitsForSignIn: Bool
+  /// Whether they were told how.
+  var hasSaidHow = false
 
   private init(_ context: Context, _ page: Page, waitsForSignIn: Bool) {
     self.context = context

@@ -46,7 +46,12 @@ struct FlowReport: Sendable {
   private static func masked(_ key: String, _ value: JSONValue) -> JSONValue {
     switch value {
     case .string(let address) where key.hasSuffix("email"): return .string(EmailAddress.masked(address))
-    case .object(let members): return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, masked($0, $1)) }))
+    case .object(var members):
+      // A sentence about a conflict says the address, too.
+      if let address = members["email"]?.string, let sentence = members["message"]?.string {
+        members["message"] = .string(sentence.replacing(address, with: EmailAddress.masked(address)))
+      }
+      return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, masked($0, $1)) }))
     default: return value
     }
   }

@@ -39,7 +39,9 @@ final class AppRegistry {
     var moved: [SessionKeeper] = []
     for keeper in keepers.values where leave(keeper, for: named[keeper.key.app]) { moved.append(keeper) }
     apps = named
-    for (key, keeper) in keepers { if let app = apps[key.app] { keeper.app = variant(of: app, key.backend) } }
+    for (key, keeper) in keepers {
+      if let app = apps[key.app] { keeper.app = keeper.overrides.applied(to: variant(of: app, key.backend)) }
+    }
     for keeper in moved { onAppear(keeper) }
     for app in apps.values { _ = makeKeeper(SessionKey(app: app.id, backend: app.backend)) }
     rebuildParser()

@@ -95,13 +95,14 @@ extension FlowCoordinator {
   }
 
   func signInWithCredential(_ flow: Flow, _ credential: OAuthCredential, delay: Int64) {
-    let linking = linkingToken(flow)
     later(flow, delay, at: .exchanging) { keeper in
       guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) {
-        let answer = try await self.services.toolkit.signInWithIdp(
-          credential, idToken: try await linking(), createsAccount: flow.purpose != .reauthenticate,
-          project: keeper.project(for: flow))
+        let answer = try await self.withLinkingToken(flow) { idToken async throws(AuthFailure) in
+          try await self.services.toolkit.signInWithIdp(
+            credential, idToken: idToken, createsAccount: flow.purpose != .reauthenticate,
+            project: keeper.project(for: flow))
+        }
         switch answer {
         case .grant(let grant, let uid, _): return .exchanged(grant, uid: uid)
         case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))

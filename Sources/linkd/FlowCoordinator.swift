@@ -247,6 +247,8 @@ final class FlowCoordinator {
     browsing.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded): offerConflicts(flow.key)
+    // Who was to be linked, and switched.
+    case (.link, .succeeded) where flow.protectedUID == nil: offerConflicts(flow.key)
     case (.reauthenticate, .succeeded): goOn(flow.key)
     case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break

@@ -71,43 +71,63 @@ extension FlowCoordinator {
   }
 
   private func exchangeLink(_ flow: Flow, _ email: String, _ code: Secret<String>) {
-    let linking = linkingToken(flow)
     signIn(flow) { toolkit, project async throws(AuthFailure) in
-      let idToken = try await linking()
-      PausePoint.exchangeSent.reached()
-      let answer = try await toolkit.signInWithEmailLink(
-        email: email, oobCode: code, idToken: idToken, project: project)
-      PausePoint.exchangeAnswered.reached()
-      return answer
+      try await self.withLinkingToken(flow) { idToken async throws(AuthFailure) in
+        PausePoint.exchangeSent.reached()
+        let answer = try await toolkit.signInWithEmailLink(
+          email: email, oobCode: code, idToken: idToken, project: project)
+        PausePoint.exchangeAnswered.reached()
+        return answer
+      }
     }
   }
 
   private func signUp(_ flow: Flow, _ email: String, _ password: Secret<String>) {
-    let linking = linkingToken(flow)
     signIn(flow) { toolkit, project async throws(AuthFailure) in
-      try await toolkit.signUp(
-        email: email, password: password, displayName: flow.displayName, idToken: try await linking(),
-        project: project)
+      try await self.withLinkingToken(flow) { idToken async throws(AuthFailure) in
+        try await toolkit.signUp(
+          email: email, password: password, displayName: flow.displayName, idToken: idToken, project: project)
+      }
     }
   }
 
-  /// The token of the account that something is added to; nil for a plain sign-in, and where the guest whose account it was
-  /// to be has gone.
-  func linkingToken(_ flow: Flow) -> @LoopActor () async throws(AuthFailure) -> Secret<String>? {
-    { () async throws(AuthFailure) in
-      guard let uid = flow.linkUID, let keeper = self.keeper(flow.key) else { return nil }
-      let mayBePlain = flow.protectedUID == nil
-      do throws(AuthFailure) {
-        guard keeper.machine.user?.uid == uid else { throw AuthFailure(.userMismatch) }
-        let token = try await keeper.idToken().token
-        // A refresh takes time.
-        guard self.isExchanging(flow) else { throw AuthFailure(.cancelled) }
-        guard keeper.machine.user?.uid == uid else { throw AuthFailure(.userMismatch) }
-        return token
-      } catch {
-        guard mayBePlain, error.error == .userMismatch || error.endsSession else { throw error }
-        return nil
+  /// Asks with the token of the account that something is added to. A plain sign-in asks without one, and so does a guest's
+  /// that can't be an upgrade any more: the guest has gone, has become somebody, or is dead at the server.
+  func withLinkingToken<Answer: Sendable>(
+    _ flow: Flow, _ ask: @LoopActor (Secret<String>?) async throws(AuthFailure) -> Answer
+  ) async throws(AuthFailure) -> Answer {
+    let token = try await linkingToken(flow)
+    do throws(AuthFailure) {
+      return try await ask(token)
+    } catch {
+      guard token != nil, error.endsSession else { throw error }
+      // The account that the token is for is gone, so the session is over. A refusal may also be about who signs in.
+      if error.error != .userDisabled, let keeper = keeper(flow.key), keeper.machine.user?.uid == flow.linkUID {
+        try keeper.apply(.refreshFailed(error))
       }
+      guard flow.protectedUID == nil, isExchanging(flow) else { throw error }
+      return try await ask(nil)
+    }
+  }
+
+  private func linkingToken(_ flow: Flow) async throws(AuthFailure) -> Secret<String>? {
+    guard let uid = flow.linkUID, let keeper = keeper(flow.key) else { return nil }
+    let mayBePlain = flow.protectedUID == nil
+    func check() throws(AuthFailure) {
+      guard let user = keeper.machine.user, user.uid == uid, user.isAnonymous || !mayBePlain else {
+        throw AuthFailure(.userMismatch)
+      }
+    }
+    do throws(AuthFailure) {
+      try check()
+      let token = try await keeper.idToken().token
+      // A refresh takes time.
+      guard isExchanging(flow) else { throw AuthFailure(.cancelled) }
+      try check()
+      return token
+    } catch {
+      guard mayBePlain, error.error == .userMismatch || error.endsSession else { throw error }
+      return nil
     }
   }
 

@@ -10,6 +10,8 @@ import SessionStore
 final class SessionKeeper {
   let key: SessionKey
   var app: App
+  /// What was set over D-Bus in place of what the app's file says, for as long as the daemon lives.
+  var overrides = AppOverrides()
   private(set) var machine: SessionMachine
   /// Seconds that the server's clock is ahead of ours; nil until a server has answered.
   private(set) var clockSkew: Int64?
@@ -151,6 +153,19 @@ final class SessionKeeper {
       case .healthChanged: services.broadcast.sessionProperties(key, ["Health", "HealthReason", "LastUser"])
       }
     }
+  }
+}
+
+/// Values of an app's that are set over D-Bus: reading the files anew leaves them alone. An inner nil is none.
+struct AppOverrides {
+  var tenantID: String??
+  var languageCode: String??
+
+  func applied(to app: App) -> App {
+    var app = app
+    if let tenantID { app.tenantID = tenantID }
+    if let languageCode { app.languageCode = languageCode }
+    return app
   }
 }
 

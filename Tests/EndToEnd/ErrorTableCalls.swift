@@ -7,6 +7,7 @@ enum ServerCall: String, Sendable, CaseIterable {
   case sendSignInLink, signInWithEmailLink, signUpAnonymously, lookup, refresh
   case createUser, signInWithPassword, sendPasswordReset, sendEmailVerification, checkActionCode, resetPassword
   case applyActionCode, updateProfile, deleteUser
+  case signInWithIdp, signInWithCustomToken, unlink
 
   /// Part of the path of its requests.
   var path: String {
@@ -18,7 +19,9 @@ enum ServerCall: String, Sendable, CaseIterable {
     case .refresh: "securetoken.googleapis.com/v1/token"
     case .signInWithPassword: "accounts:signInWithPassword"
     case .checkActionCode, .resetPassword: "accounts:resetPassword"
-    case .applyActionCode, .updateProfile: "accounts:update"
+    case .applyActionCode, .updateProfile, .unlink: "accounts:update"
+    case .signInWithIdp: "accounts:signInWithIdp"
+    case .signInWithCustomToken: "accounts:signInWithCustomToken"
     case .deleteUser: "accounts:delete"
     }
   }
@@ -45,8 +48,13 @@ enum ServerCall: String, Sendable, CaseIterable {
   /// The codes that the protocol knows for it (identity-toolkit 2.1 to 2.9, 2.20).
   var codes: [String] {
     let groups = [Self.anywhere, own].flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
-    return groups.reduce(into: []) { codes, code in if !codes.contains(code) { codes.append(code) } }
+    let codes = groups.reduce(into: [String]()) { codes, code in if !codes.contains(code) { codes.append(code) } }
+    return self == .signInWithIdp || self == .signInWithCustomToken
+      ? codes.filter { !Self.temporary.contains($0) } : codes
   }
+
+  /// What a flow waits out by itself where a person can't give anything again.
+  static let temporary = ["QUOTA_EXCEEDED", "TOO_MANY_ATTEMPTS_TRY_LATER"]
 
   private var own: String {
     switch self {
@@ -69,7 +77,19 @@ enum ServerCall: String, Sendable, CaseIterable {
       BLOCKING_FUNCTION_ERROR_RESPONSE \(Self.ofPassword) \(Self.ofCaptcha)
       """
     case .lookup, .updateProfile: Self.ofToken
-    case .deleteUser: "CREDENTIAL_TOO_OLD_LOGIN_AGAIN \(Self.ofToken)"
+    case .deleteUser, .unlink: "CREDENTIAL_TOO_OLD_LOGIN_AGAIN \(Self.ofToken)"
+    case .signInWithIdp:
+      """
+      INVALID_IDP_RESPONSE INVALID_PENDING_TOKEN USER_DISABLED OPERATION_NOT_ALLOWED PASSWORD_LOGIN_DISABLED
+      MISSING_OR_INVALID_NONCE BLOCKING_FUNCTION_ERROR_RESPONSE INVALID_PROVIDER_ID INVALID_CREDENTIAL_OR_PROVIDER_ID
+      MISSING_REQUEST_URI INVALID_REQUEST_URI REJECTED_CREDENTIAL PROVIDER_ALREADY_LINKED EMAIL_EXISTS
+      FEDERATED_USER_ID_ALREADY_LINKED CREDENTIAL_ALREADY_IN_USE
+      """
+    case .signInWithCustomToken:
+      """
+      INVALID_CUSTOM_TOKEN CREDENTIAL_MISMATCH MISSING_CUSTOM_TOKEN MISSING_IDENTIFIER INVALID_CLAIMS FORBIDDEN_CLAIM
+      USER_DISABLED OPERATION_NOT_ALLOWED
+      """
     case .checkActionCode: Self.ofCode
     case .resetPassword: "\(Self.ofCode) \(Self.ofPassword)"
     case .applyActionCode: "EMAIL_EXISTS \(Self.ofCode)"
@@ -92,7 +112,7 @@ enum ServerCall: String, Sendable, CaseIterable {
       (.signInWithPassword, "InvalidCredentials"), (.resetPassword, "WeakPassword"):
       (code.name, 4)
     // Parked until somebody signs in again.
-    case (.deleteUser, "RequiresRecentLogin"): (code.name, 4)
+    case (.deleteUser, "RequiresRecentLogin"), (.unlink, "RequiresRecentLogin"): (code.name, 4)
     default: (code.name, code.exit)
     }
   }
@@ -147,6 +167,16 @@ extension ServerCall {
     case .deleteUser:
       try await signIn(address, world)
       return ["account", "delete", "--yes"]
+    case .unlink:
+      try await signIn(address, world)
+      return ["account", "unlink", "password"]
+    case .signInWithCustomToken: return ["sign-in", "custom-token", "--token-stdin"]
+    case .signInWithIdp:
+      try await world.pagesChoose(World.Claims("g-1", address))
+      let started = try await world.linkctl("sign-in", "google.com", "--no-browser", "--no-wait")
+      let page = try #require(started.stdout.split(separator: "\n").last.map(String.init), "\(started)")
+      let back = try await world.run(["curl", "-fsS", "-o", "/dev/null", "-w", "%{redirect_url}", page])
+      return ["open", "--", back.stdout]
     case .checkActionCode, .applyActionCode:
       return ["open", "--", try await mailedLink("VERIFY_EMAIL", address, world)]
     case .resetPassword:

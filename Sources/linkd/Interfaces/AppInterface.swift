@@ -37,7 +37,8 @@ struct AppInterface {
   private func setTenant(_ caller: Caller, _ value: DBusValue) throws(DBusError) {
     try tree.requireUnsandboxed(caller)
     let text = value.asString ?? ""
-    keeper.app.tenantID = text.isEmpty ? nil : text
+    keeper.overrides.tenantID = .some(text.isEmpty ? nil : text)
+    keeper.app = keeper.overrides.applied(to: keeper.app)
     tree.services.broadcast.appProperties(keeper.key, ["TenantId"])
   }
 
@@ -47,7 +48,8 @@ struct AppInterface {
     guard text.utf8.allSatisfy(Self.isLanguageByte), text.utf8.count <= 35 else {
       throw .invalidArgs("LanguageCode must be a BCP 47 language tag, such as 'de' or 'zh-TW', or empty.")
     }
-    keeper.app.languageCode = text.isEmpty ? nil : text
+    keeper.overrides.languageCode = .some(text.isEmpty ? nil : text)
+    keeper.app = keeper.overrides.applied(to: keeper.app)
     tree.services.broadcast.appProperties(keeper.key, ["LanguageCode"])
   }
 
