@@ -140,6 +140,10 @@ public final class World: Sendable {
   /// Adds an app of the emulator's project.
   /// - Parameter backend: where the app's emulator is, instead of the world's own; empty for production.
   public func addApp(_ app: String, scheme: String, at backend: String? = nil, _ more: String...) async throws {
+    try await addApp(app, scheme: scheme, at: backend, options: more)
+  }
+
+  func addApp(_ app: String, scheme: String, at backend: String? = nil, options: [String]) async throws {
     let backend = backend ?? emulatorAddress
     let config = try home.write(
       """
@@ -152,7 +156,7 @@ public final class World: Sendable {
       """, to: "firebase-config.js")
     let result = try await run(
       ["\(World.programs)/linkctl", "app", "add", config, "--app", app, "--scheme", scheme]
-        + (backend.isEmpty ? [] : ["--emulator", backend]) + more)
+        + (backend.isEmpty ? [] : ["--emulator", backend]) + options)
     guard result.status == 0 else { throw Failure(description: "app add: \(result.stderr)") }
   }
 
