@@ -258,7 +258,7 @@ final class FlowCoordinator {
   private func ended(_ flow: Flow) {
     onNews(flow)
     hideLater(flow.id)
-    returns.release(flow.id)
+    if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
     browsing.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded): offerConflicts(flow.key)
@@ -270,14 +270,23 @@ final class FlowCoordinator {
 
   func forgetStarter(_ id: FlowID) { starters.removeValue(forKey: id) }
 
-  /// Keeps in mind where the browser of `flow` may come back.
+  /// Keeps in mind where the browser of `flow` may come back, also after it has, as long as the flow is shown: what comes twice
+  /// gets the first one's outcome (field report B057).
   private func noteReturns(_ flow: Flow) {
     guard case .provider = flow.method else { return }
-    waiting[flow.id] = nil
-    guard flow.stage == .waitingForRedirect, let request = flow.authorization else { return }
-    waiting[flow.id] = request.returnURIs.compactMap {
-      PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
+    if let request = flow.authorization {
+      waiting[flow.id] = request.returnURIs.compactMap {
+        PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
+      }
+    } else if flow.stage == .cancelled || flow.stage == .expired {
+      waiting[flow.id] = nil
     }
+  }
+
+  /// The flow isn't shown any more, and nobody waits for its browser.
+  func forgetReturns(_ id: FlowID) {
+    waiting[id] = nil
+    returns.release(id)
   }
 
   /// What was parked until the user has signed in again.
