@@ -8,8 +8,9 @@ extension LinkParser.Run {
     if !emulatorApps.isEmpty { return try emulatorPage(url, emulatorApps) }
     guard authority.isLoopback else { throw LinkRejection(.insecureScheme) }
     let port = authority.port ?? 80
-    if let app = pending.app(loopbackPort: port, path: url.path) {
-      try narrow(to: index.apps.indices.filter { index.apps[$0].id == app })
+    let waiting = pending.apps(loopbackPort: port, path: url.path)
+    if !waiting.isEmpty {
+      try narrow(to: index.apps.indices.filter { waiting.contains(index.apps[$0].id) })
       return try ownClientReturn(url)
     }
     let parameters = Parameters(url.query, plus: .literal)

@@ -39,7 +39,7 @@ public struct PendingReturns: Sendable, Hashable {
     guard url.scheme.isName("http"), let authority = url.authority.flatMap({ try? WebAuthority($0) }),
       authority.isLoopback
     else { return false }
-    return app(loopbackPort: authority.port ?? 80, path: url.path) != nil
+    return !apps(loopbackPort: authority.port ?? 80, path: url.path).isEmpty
   }
 
   /// The flows that wait, in any order.
@@ -48,9 +48,9 @@ public struct PendingReturns: Sendable, Hashable {
   /// Nothing waits, or `waiting` do.
   public init(_ waiting: [Waiting] = []) { self.waiting = waiting }
 
-  /// The app that waits at `path` on this machine.
-  func app(loopbackPort port: UInt16, path: Bytes) -> AppID? {
-    waiting.first { $0.loopbackPort == port && path.isSamePath($0.path[...]) }?.app
+  /// The apps that wait at `path` on this machine: they may share a port.
+  func apps(loopbackPort port: UInt16, path: Bytes) -> [AppID] {
+    waiting.filter { $0.loopbackPort == port && path.isSamePath($0.path[...]) }.map(\.app)
   }
 
   /// Whether any flow waits at the port.

@@ -8,7 +8,7 @@ import AuthCore
 ///   can't be reached is waited out there
 /// - `waitingForRedirect` → `exchanging`, `failed`, `cancelled`, `expired`; an answer that isn't the flow's changes nothing
 ///   but `error`
-/// - `exchanging` → `succeeded`, `failed`, `conflict`, `waitingForRedirect` (a refused code: the true one may come),
+/// - `exchanging` → `succeeded`, `failed`, `conflict`, `waitingForRedirect` (a refused answer: the true one may come),
 ///   `cancelled`, `expired`; temporary trouble is waited out there
 /// - `conflict` → `exchanging`, `cancelled`, `expired`
 /// - `succeeded`, `failed`, `cancelled`, `expired`: none
@@ -112,10 +112,11 @@ struct ProviderFlow: FlowSteps {
     _ response: OAuthRedirect.OwnClientResponse, _ client: PendingAuthorization.Client, _ reject: String?,
     at now: Int64
   ) -> [FlowAction] {
+    // A ready token in a URL proves nothing about who asked for it, with or without an issuer (field report B058).
+    if response.isFragment { return note(.invalidProviderResponse) }
     guard client.metadata.acceptsIssuer(response.issuer) else { return note(.issuerMismatch) }
     if reject == "missingCode" { return note(.missingCode) }
-    // A ready token in a URL proves nothing about who asked for it (field report B058).
-    if reject != nil || response.isFragment { return note(.invalidProviderResponse) }
+    if reject != nil { return note(.invalidProviderResponse) }
     if let error = response.error { return refused(error, at: now) }
     guard let code = response.code, !code.reveal().isEmpty else { return note(.missingCode) }
     // One exchange for each code, however often the browser brings it.
@@ -173,6 +174,11 @@ struct ProviderFlow: FlowSteps {
     if failure.isTransient { return again(failure) }
     // The code was refused, or what it gave: it wasn't the flow's, and the true one may still come.
     if flow.credential == nil, flow.code != nil, !failure.isRegistrationFault {
+      return flow.wait(at: .waitingForRedirect, after: failure, now: now)
+    }
+    // So it is with an answer of Firebase's page that belongs to another session id.
+    if flow.credential?.requestURI != nil, flow.conflict == nil, failure.error == .invalidProviderResponse {
+      flow.credential = nil
       return flow.wait(at: .waitingForRedirect, after: failure, now: now)
     }
     if flow.purpose == .reauthenticate, failure.error == .userNotFound { return flow.fail(.userMismatch, at: now) }

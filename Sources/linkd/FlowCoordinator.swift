@@ -243,7 +243,7 @@ final class FlowCoordinator {
   private func ended(_ flow: Flow) {
     onNews(flow)
     hideLater(flow.id)
-    returns.release(flow.id)
+    if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
     browsing.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded): offerConflicts(flow.key)

@@ -16,6 +16,7 @@ extension FlowCoordinator {
     guard let flow = flows[id]?.flow, flow.stage.isEnd else { return }
     flows.removeValue(forKey: id)
     forgetStarter(id)
+    forgetReturns(id)
     onDisappear(flow)
   }
 

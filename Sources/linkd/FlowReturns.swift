@@ -16,14 +16,23 @@ extension FlowCoordinator {
 
   func forgetStarter(_ id: FlowID) { starters.removeValue(forKey: id) }
 
-  /// Keeps in mind where the browser of `flow` may come back.
+  /// Keeps in mind where the browser of `flow` may come back, also after it has, as long as the flow is shown: what comes twice
+  /// gets the first one's outcome (field report B057).
   func noteReturns(_ flow: Flow) {
     guard case .provider = flow.method else { return }
-    waiting[flow.id] = nil
-    guard flow.stage == .waitingForRedirect, let request = flow.authorization else { return }
-    waiting[flow.id] = request.returnURIs.compactMap {
-      PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
+    if let request = flow.authorization {
+      waiting[flow.id] = request.returnURIs.compactMap {
+        PendingReturns.Waiting(app: flow.key.app, returnURI: $0)
+      }
+    } else if flow.stage == .cancelled || flow.stage == .expired {
+      waiting[flow.id] = nil
     }
+  }
+
+  /// The flow isn't shown any more, and nobody waits for its browser.
+  func forgetReturns(_ id: FlowID) {
+    waiting[id] = nil
+    returns.release(id)
   }
 
   /// After a restart: the app's continue page on this machine is ours again, or the person has to paste its address.

@@ -19,6 +19,10 @@ struct ReturnPages {
     let url = request.url.reveal()
     do throws(AuthFailure) {
       let verdict = try inbox.judge(url)
+      // Nobody sees the answer to HEAD, so it's no news for anybody either.
+      if request.method == .head, verdict.kind == .none {
+        return LoopbackResponse(status: Self.isProvidersAnswer(verdict) ? 400 : 404)
+      }
       switch (request.method, verdict.kind) {
       case (.get, .oauthRedirect): return try redirected(url, verdict)
       case (.head, .oauthRedirect): return LoopbackResponse(status: 200)
@@ -53,8 +57,12 @@ struct ReturnPages {
 
   /// `favicon.ico` and the like get nothing; what has a provider's words in it, but is nobody's, says so.
   private func stray(_ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) -> LoopbackResponse {
-    guard verdict.reason == LinkRejectionReason.noPendingRequest.rawValue else { return LoopbackResponse(status: 404) }
+    guard Self.isProvidersAnswer(verdict) else { return LoopbackResponse(status: 404) }
     return refused(try inbox.open(url, caller: .browser))
+  }
+
+  private static func isProvidersAnswer(_ verdict: LinkInbox.Verdict) -> Bool {
+    verdict.reason == LinkRejectionReason.noPendingRequest.rawValue
   }
 
   private func refused(_ verdict: LinkInbox.Verdict) -> LoopbackResponse {
