@@ -18,11 +18,15 @@ extension LinkParser.Run {
     return found(.action(link))
   }
 
-  /// A link names its project by its key. `fake-api-key` names none: the emulator writes it into every link.
+  /// A link names its project by its key. `fake-api-key` names none: the emulator writes it into every link, and hands it on to
+  /// the continue page; one on this machine believes it.
   private mutating func narrowByKey(_ apiKey: String?) throws(LinkRejection) {
     guard let apiKey else { return }
-    if apiKey == "fake-api-key", emulator != nil { return }
-    candidates = (candidates ?? []).filter { index.apps[$0].apiKey == apiKey }
+    let isEmulators = apiKey == "fake-api-key"
+    if isEmulators, emulator != nil { return }
+    candidates = (candidates ?? []).filter {
+      index.apps[$0].apiKey == apiKey || isEmulators && isLoopbackPage && index.apps[$0].emulator != nil
+    }
     guard candidates?.isEmpty == false else { throw LinkRejection(.apiKeyMismatch) }
   }
 

@@ -47,6 +47,8 @@ extension LinkParser {
     var scheme: Bytes?
     /// The emulator at whose own address the innermost link is.
     var emulator: EmulatorAddress?
+    /// Whether that link is at an app's continue page on this machine.
+    var isLoopbackPage = false
 
     init(index: AppIndex, pending: PendingReturns) {
       self.index = index

@@ -18,6 +18,7 @@ extension LinkParser.Run {
     if !continueApps.isEmpty {
       guard Self.hasAction(parameters) else { throw LinkRejection(.notAuthLink) }
       try narrow(to: continueApps)
+      isLoopbackPage = true
       return try action(parameters)
     }
     throw LinkRejection(Self.strayReason(parameters, isListening: pending.listens(atLoopbackPort: port)))

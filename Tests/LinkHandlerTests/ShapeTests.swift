@@ -36,6 +36,25 @@ struct ShapeTests {
     #expect(bridge.parse("http://localhost:8765/?\(code)").reason == .untrustedHost)
   }
 
+  @Test("the loopback continue page takes the key that the emulator writes, where the app is at an emulator")
+  func emulatorsKey() throws {
+    func parser(_ emulator: String?) throws -> LinkParser {
+      LinkParser(
+        apps: [
+          try app {
+            $0.continueMode = .loopback
+            $0.loopbackPort = 8765
+            $0.emulator = emulator.flatMap { EmulatorAddress($0) }
+          }
+        ])
+    }
+    let page = "http://localhost:8765/sign-in?ui_sid=T&mode=signIn&oobCode=CODE"
+    let emulated = try parser("127.0.0.1:9099")
+    #expect(try emulated.parse("\(page)&apiKey=fake-api-key").get().flowToken?.reveal() == "T")
+    #expect(emulated.parse("\(page)&apiKey=other").reason == .apiKeyMismatch)
+    #expect(try parser(nil).parse("\(page)&apiKey=fake-api-key").reason == .apiKeyMismatch)
+  }
+
   @Test("an app whose links are pasted has its mails end on the project's own site")
   func pasted() throws {
     let url = "https://other-project.firebaseapp.com/?ui_sid=T&\(code)"

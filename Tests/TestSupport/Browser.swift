@@ -13,6 +13,8 @@ public final class Browser: Sendable {
     public var runsScripts = true
     /// BCP 47.
     public var language = "en-US"
+    /// The desktop that `xdg-open` finds around it, such as `GNOME`, whose opener it then asks.
+    public var desktop: String?
 
     /// Opens the world's first app.
     public init(schemes: [String] = [World.scheme]) { self.schemes = schemes }
@@ -53,7 +55,8 @@ public final class Browser: Sendable {
     try FileManager.default.createDirectory(atPath: world.home.file("\(folder)/tmp"), withIntermediateDirectories: true)
     let home = world.home.file(folder)
     // Where nothing takes a link, xdg-open goes on to the browsers it finds: not here.
-    let environment = world.environment.merging(["TMPDIR": "\(home)/tmp", "BROWSER": "false"]) { $1 }
+    var environment = world.environment.merging(["TMPDIR": "\(home)/tmp", "BROWSER": "false"]) { $1 }
+    environment["XDG_CURRENT_DESKTOP"] = settings.desktop
     let output = try Subprocess.Pipe.make()
     defer { close(output.read) }
     let log = Glibc.open("\(home)/driver.log", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)

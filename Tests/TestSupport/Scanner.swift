@@ -4,13 +4,20 @@ import Foundation
 /// those pages name, without running a script. `curl` does it.
 public struct Scanner {
   private let world: World
+  /// Where it goes, such as `http://127.0.0.1:4711`: first the world's server alone.
+  public var origins: [String]
+  /// Whether it goes on to what a page names.
+  public var readsPages = true
   /// Addresses that it has fetched, in order.
   public private(set) var visited: [String] = []
 
   /// Scans from within a world.
-  public init(in world: World) { self.world = world }
+  public init(in world: World) {
+    self.world = world
+    origins = ["http://\(world.emulatorAddress)"]
+  }
 
-  /// HEADs and GETs an address and what follows from it, at this world's server only.
+  /// HEADs and GETs an address and what follows from it.
   public mutating func scan(_ url: String) async throws {
     var waiting = [url]
     while let next = waiting.popLast() {
@@ -30,12 +37,13 @@ public struct Scanner {
 
   /// Redirects, links and files of a page, and addresses inside the query.
   private func mentioned(_ answer: String, at url: String) -> [String] {
-    let patterns = [/(?i)\nlocation: *([^\r\n]+)/, /(?:href|src)="([^"#]+)"/, /(?:from|import) "([^"]+)"/]
+    let redirect = /(?i)\nlocation: *([^\r\n]+)/
+    let patterns = readsPages ? [redirect, /(?:href|src)="([^"#]+)"/, /(?:from|import) "([^"]+)"/] : [redirect]
     let base = URL(string: url)
     let named = patterns.flatMap { pattern in answer.matches(of: pattern).map { String($0.1) } }
     let inner = URLComponents(string: url)?.queryItems?.compactMap(\.value) ?? []
     return (named + inner.filter { $0.hasPrefix("http") })
       .compactMap { URL(string: $0.replacing("&amp;", with: "&"), relativeTo: base)?.absoluteString }
-      .filter { $0.hasPrefix("http://\(world.emulatorAddress)/") }
+      .filter { address in origins.contains { address.hasPrefix("\($0)/") } }
   }
 }
