@@ -95,7 +95,8 @@ struct OAuthFieldReportTests {
     let flow = try await world.goTo("oidc.test", "--redirect", "scheme")
     let row = try #require(try await world.json("flows").first)
     let (created, expires) = (row["created-at"] as? Int ?? 0, row["expires-at"] as? Int ?? 0)
-    #expect(created > 0 && expires - created == 600)
+    // Counted from when the page was ready.
+    #expect(created > 0 && (600...630).contains(expires - created))
     try await world.finish(flow)
     #expect(try await world.linkctl("sign-out").status == 0)
     // Another code with the same state: the flow has had its answer.
