@@ -24,6 +24,8 @@ struct RefusedRedirectTests {
     #expect(!wrong.contains(flow.token))
     let answer = try await world.browse(wrong)
     #expect(answer.status == 400 && answer.page.contains("<html"))
+    let query = try #require(URLComponents(string: wrong)?.queryItems)
+    for value in query.compactMap(\.value) { #expect(!answer.page.contains(value)) }
     try await world.wait(for: flow, "waiting-for-redirect", "StateMismatch")
     try await world.eventually("the news") { monitor.count("StageChanged", "StateMismatch") == 1 }
     #expect(try await world.records("/openid/token").isEmpty)
@@ -42,6 +44,37 @@ struct RefusedRedirectTests {
     try await world.wait(for: flow, "waiting-for-redirect", "StateMismatch")
     #expect(try await world.records("/openid/token").isEmpty)
     try await succeeds(flow, world)
+  }
+
+  @Test("a page that floods the listener with wrong states keeps nobody out, and tells the person once")
+  func flood() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let monitor = try await BusMonitor(world)
+    let flow = try await world.goTo()
+    let statuses = try await world.run([
+      "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}\n", "\(flow.redirectURI)?code=C1&state=OTHER[1-80]",
+    ]).stdout.split(separator: "\n")
+    // More than a minute's opens that are for nobody aren't looked at.
+    #expect(statuses.count == 80 && Set(statuses) == ["400", "503"])
+    try await succeeds(flow, world)
+    try await world.eventually("the end") { monitor.count("StageChanged", "succeeded") == 1 }
+    #expect(monitor.count("StageChanged", "StateMismatch") == 1)
+  }
+
+  @Test("a state counts byte for byte after one decode")
+  func stateBytes() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let flow = try await world.goTo("oidc.test", "--redirect", "scheme")
+    let url = try await world.follow(flow)
+    let bytes = flow.token.utf8.map { String($0, radix: 16, uppercase: true) }
+    let (once, twice) = (bytes.map { "%\($0)" }.joined(), bytes.map { "%25\($0)" }.joined())
+    let others = [twice, "\(flow.token)%20", "+\(flow.token)", "\(flow.token)%00", flow.token.uppercased(), ""]
+    for other in others where other != flow.token {
+      let verdict = try await world.json("can-handle", url.replacing(flow.token, with: other)).last
+      #expect(verdict?["handled"] as? Bool == false, "\(other)")
+    }
+    #expect(try await world.linkctl("open", url.replacing(flow.token, with: once)).status == 0)
+    try await world.wait(for: flow, "succeeded")
   }
 
   @Test("a redirect for another app's flow is refused at this app's scheme, and both flows go on")
