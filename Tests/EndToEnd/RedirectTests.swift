@@ -124,9 +124,11 @@ struct RedirectTests {
 
   // MARK: No
 
-  @Test("B062: a refused consent is cancelled with exit 130 and no error", arguments: ["loopback", "scheme"])
+  @Test(
+    "B062: a refused consent is cancelled with exit 130, no error and no notice", arguments: ["loopback", "scheme"])
   func refused(way: String) async throws {
     let world = try await World.start { [$0.openID()] }
+    let monitor = try await BusMonitor(world, notices: true)
     try await world.consent(nil)
     let flow = try await world.goTo("oidc.test", "--redirect", way)
     let url = try await world.follow(flow)
@@ -138,6 +140,8 @@ struct RedirectTests {
       #expect(opened.status == 130 && !opened.stdout.contains("\"error\""), "\(opened.stdout)")
     }
     try await world.wait(for: flow, "cancelled")
+    try await world.eventually("the signal") { monitor.count("StageChanged", "\"cancelled\"") == 1 }
+    #expect(monitor.notices.isEmpty)
     #expect(try await world.records("/openid/token").isEmpty)
     #expect(try await world.linkctl("whoami").status == 1)
   }

@@ -17,7 +17,7 @@ struct RefusedRedirectTests {
   @Test("B055: a wrong state by loopback is a page with status 400 and news at once, and the true flow goes on")
   func wrongState() async throws {
     let world = try await World.start { [$0.openID()] }
-    let monitor = try await BusMonitor(world)
+    let monitor = try await BusMonitor(world, notices: true)
     let flow = try await world.goTo()
     try await world.fault(["openid": "redirect-wrong-state", "times": 1])
     let wrong = try await world.follow(flow)
@@ -28,6 +28,9 @@ struct RefusedRedirectTests {
     for value in query.compactMap(\.value) { #expect(!answer.page.contains(value)) }
     try await world.wait(for: flow, "waiting-for-redirect", "StateMismatch")
     try await world.eventually("the news") { monitor.count("StageChanged", "StateMismatch") == 1 }
+    try await world.eventually("the notice") {
+      monitor.notices.contains { $0.contains("That answer belongs to no sign-in of yours") }
+    }
     #expect(try await world.records("/openid/token").isEmpty)
     try await succeeds(flow, world)
   }
