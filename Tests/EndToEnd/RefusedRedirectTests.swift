@@ -49,6 +49,26 @@ struct RefusedRedirectTests {
     try await succeeds(flow, world)
   }
 
+  @Test("whoever waits at a terminal reads that an answer was ignored, and waits on until the true one")
+  func waitingCommand() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let (out, err) = (world.home.file("out"), world.home.file("err"))
+    func read(_ file: String) -> String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
+    async let waiting = world.run([
+      "sh", "-c", "linkctl sign-in oidc.test --no-browser --json >'\(out)' 2>'\(err)'",
+    ])
+    try await world.eventually("the page") { read(out).contains("\"url\"") }
+    let first = try #require(read(out).split(separator: "\n").last { $0.contains("\"url\"") })
+    let object = try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any]
+    let flow = WaitingFlow(id: object?["flow"] as? String ?? "", url: object?["url"] as? String ?? "")
+    try await world.browse(flow.answer(["code": "C1", "state": "OTHER", "iss": world.issuer()]))
+    try await world.eventually("the line") { read(out).contains("Error.StateMismatch") }
+    try await succeeds(flow, world)
+    #expect(try await waiting.status == 0)
+    let lines = read(out).split(separator: "\n")
+    #expect(lines.filter { $0.contains("\"url\"") }.count == 1 && lines.last?.contains("succeeded") == true)
+  }
+
   @Test("a page that floods the listener with wrong states keeps nobody out, and tells the person once")
   func flood() async throws {
     let world = try await World.start { [$0.openID()] }
