@@ -17,6 +17,7 @@ struct LoopbackGuestTests {
   @Test("favicon.ico and other paths get 404, by every method, and never touch the flow")
   func strays() async throws {
     let world = try await World.start { [$0.openID()] }
+    let monitor = try await BusMonitor(world, notices: true)
     let flow = try await world.goTo()
     let origin = "http://127.0.0.1:\(try #require(flow.port))"
     let query = "?code=C1&state=\(flow.token)&iss=\(World.encoded(world.issuer()))"
@@ -33,6 +34,7 @@ struct LoopbackGuestTests {
       let status = try await world.browse("\(origin)/callback\(query)", "-X", method).status
       #expect((400..<600).contains(status), "\(method)")
     }
+    #expect(monitor.notices.isEmpty)
     try await untouched(flow, world)
   }
 
@@ -85,13 +87,10 @@ struct LoopbackGuestTests {
     let world = try await World.start { [$0.openID()] }
     let flow = try await world.goTo()
     let port = try #require(flow.port)
-    func sockets() async throws -> [String] {
-      try await world.run(["ss", "-Hltn", "sport = :\(port)"]).stdout.split(separator: "\n")
-        .compactMap { $0.split(separator: " ").dropFirst(3).first.map(String.init) }.sorted()
-    }
-    #expect(try await sockets() == ["127.0.0.1:\(port)", "[::1]:\(port)"])
+    let hexadecimal = String(format: "%04X", port)
+    #expect(try world.listeners() == ["0100007F:\(hexadecimal)", "00000000000000000000000001000000:\(hexadecimal)"])
     #expect(try await world.linkctl("cancel", flow.id).status == 0)
-    #expect(try await sockets().isEmpty)
+    #expect(try world.listeners().isEmpty)
   }
 
   @Test(

@@ -35,12 +35,14 @@ final class BusMonitor: Sendable {
   private let pid: Int32
   private let file: String
 
-  init(_ world: World) async throws {
+  /// - Parameter notices: whether to look at what the desktop is asked to show, too, which is no broadcast.
+  init(_ world: World, notices: Bool = false) async throws {
     file = world.home.file("bus-monitor-\(UUID().uuidString)")
     let descriptor = open(file, O_WRONLY | O_CREAT, 0o600)
     defer { close(descriptor) }
     pid = try Subprocess.spawn(
-      ["dbus-monitor", "--session", "type='signal'"], environment: world.environment, stdout: descriptor)
+      ["dbus-monitor", "--session", "type='signal'"] + (notices ? ["type='method_call',member='Notify'"] : []),
+      environment: world.environment, stdout: descriptor)
     // It says nothing when it's ready: a signal of our own shows that it is.
     try await world.eventually("dbus-monitor") {
       try await world.run([
@@ -51,6 +53,13 @@ final class BusMonitor: Sendable {
   }
 
   var output: String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
+
+  /// The notifications that the desktop was asked to show, whole.
+  var notices: [String] {
+    output.components(separatedBy: "\nmethod call time=").dropFirst().map {
+      $0.components(separatedBy: "\nsignal time=")[0]
+    }
+  }
 
   /// How often a signal of that name carried `text` in its first lines.
   func count(_ member: String, _ text: String) -> Int {

@@ -95,7 +95,8 @@ struct OAuthFieldReportTests {
     let flow = try await world.goTo("oidc.test", "--redirect", "scheme")
     let row = try #require(try await world.json("flows").first)
     let (created, expires) = (row["created-at"] as? Int ?? 0, row["expires-at"] as? Int ?? 0)
-    #expect(created > 0 && expires - created == 600)
+    // Counted from when the page was ready.
+    #expect(created > 0 && (600...630).contains(expires - created))
     try await world.finish(flow)
     #expect(try await world.linkctl("sign-out").status == 0)
     // Another code with the same state: the flow has had its answer.
@@ -183,9 +184,7 @@ struct OAuthFieldReportTests {
   func noListener() async throws {
     let world = try await World.start { [$0.openID()] }
     let flow = try await world.goTo("oidc.test", "--redirect", "scheme")
-    let pid = try #require(try world.daemonPID())
-    let sockets = try await world.run(["ss", "-Hltnp"])
-    #expect(sockets.status == 0 && !sockets.stdout.contains("pid=\(pid),"), "\(sockets.stdout)")
+    #expect(try world.listeners().isEmpty)
     #expect(flow.redirectURI == "\(World.scheme)://oauth/callback")
     #expect(try await world.linkctl("open", "-", stdin: "\(try await world.follow(flow))\n").status == 0)
     try await world.wait(for: flow, "succeeded")

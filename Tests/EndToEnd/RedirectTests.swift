@@ -28,6 +28,35 @@ struct RedirectTests {
     #expect(providers.map { $0["uid"] as? String } == ["ada"])
   }
 
+  @Test("many flows wait at once, and each answer ends its own alone", arguments: ["loopback", "scheme"])
+  func many(way: String) async throws {
+    let world = try await World.start { [$0.openID(), $0.openID("oidc.other", at: "other")] }
+    var flows: [WaitingFlow] = []
+    for id in ["oidc.test", "oidc.other", "oidc.test"] { flows.append(try await world.goTo(id, "--redirect", way)) }
+    #expect(Set(flows.map(\.token)).count == 3)
+    var waiting = Set(flows.map(\.id))
+    for index in [1, 2, 0] {
+      try await world.finish(flows[index])
+      waiting.remove(flows[index].id)
+      for id in waiting { #expect(try await world.state(id) == FlowState("waiting-for-redirect")) }
+    }
+    #expect(try await world.records("/openid/token").count == 2)
+    #expect(try await world.records("/openid/other/token").count == 1)
+  }
+
+  @Test("a fixed port that somebody else has: the scheme serves instead, unless loopback was asked for")
+  func portTaken() async throws {
+    let other = try PortHolder(port: 0)
+    let world = try await World.start { [$0.openID("oidc.test", ["loopback-port": other.port])] }
+    let flow = try await world.goTo()
+    #expect(flow.redirectURI == "\(World.scheme)://oauth/callback")
+    try await world.finish(flow)
+    let lines = try await world.json("sign-in", "oidc.test", "--redirect", "loopback", "--no-browser")
+    #expect(lines.last?["error"] as? String == "org.linkd.Auth1.Error.HandlerMissing")
+    #expect(lines.allSatisfy { $0["url"] == nil })
+    withExtendedLifetime(other) {}
+  }
+
   // MARK: Twice
 
   @Test(
@@ -95,9 +124,11 @@ struct RedirectTests {
 
   // MARK: No
 
-  @Test("B062: a refused consent is cancelled with exit 130 and no error", arguments: ["loopback", "scheme"])
+  @Test(
+    "B062: a refused consent is cancelled with exit 130, no error and no notice", arguments: ["loopback", "scheme"])
   func refused(way: String) async throws {
     let world = try await World.start { [$0.openID()] }
+    let monitor = try await BusMonitor(world, notices: true)
     try await world.consent(nil)
     let flow = try await world.goTo("oidc.test", "--redirect", way)
     let url = try await world.follow(flow)
@@ -109,6 +140,8 @@ struct RedirectTests {
       #expect(opened.status == 130 && !opened.stdout.contains("\"error\""), "\(opened.stdout)")
     }
     try await world.wait(for: flow, "cancelled")
+    try await world.eventually("the signal") { monitor.count("StageChanged", "\"cancelled\"") == 1 }
+    #expect(monitor.notices.isEmpty)
     #expect(try await world.records("/openid/token").isEmpty)
     #expect(try await world.linkctl("whoami").status == 1)
   }

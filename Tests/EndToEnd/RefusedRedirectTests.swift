@@ -17,15 +17,20 @@ struct RefusedRedirectTests {
   @Test("B055: a wrong state by loopback is a page with status 400 and news at once, and the true flow goes on")
   func wrongState() async throws {
     let world = try await World.start { [$0.openID()] }
-    let monitor = try await BusMonitor(world)
+    let monitor = try await BusMonitor(world, notices: true)
     let flow = try await world.goTo()
     try await world.fault(["openid": "redirect-wrong-state", "times": 1])
     let wrong = try await world.follow(flow)
     #expect(!wrong.contains(flow.token))
     let answer = try await world.browse(wrong)
     #expect(answer.status == 400 && answer.page.contains("<html"))
+    let query = try #require(URLComponents(string: wrong)?.queryItems)
+    for value in query.compactMap(\.value) { #expect(!answer.page.contains(value)) }
     try await world.wait(for: flow, "waiting-for-redirect", "StateMismatch")
     try await world.eventually("the news") { monitor.count("StageChanged", "StateMismatch") == 1 }
+    try await world.eventually("the notice") {
+      monitor.notices.contains { $0.contains("That answer belongs to no sign-in of yours") }
+    }
     #expect(try await world.records("/openid/token").isEmpty)
     try await succeeds(flow, world)
   }
@@ -42,6 +47,57 @@ struct RefusedRedirectTests {
     try await world.wait(for: flow, "waiting-for-redirect", "StateMismatch")
     #expect(try await world.records("/openid/token").isEmpty)
     try await succeeds(flow, world)
+  }
+
+  @Test("whoever waits at a terminal reads that an answer was ignored, and waits on until the true one")
+  func waitingCommand() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let (out, err) = (world.home.file("out"), world.home.file("err"))
+    func read(_ file: String) -> String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
+    async let waiting = world.run([
+      "sh", "-c", "linkctl sign-in oidc.test --no-browser --json >'\(out)' 2>'\(err)'",
+    ])
+    try await world.eventually("the page") { read(out).contains("\"url\"") }
+    let first = try #require(read(out).split(separator: "\n").last { $0.contains("\"url\"") })
+    let object = try JSONSerialization.jsonObject(with: Data(first.utf8)) as? [String: Any]
+    let flow = WaitingFlow(id: object?["flow"] as? String ?? "", url: object?["url"] as? String ?? "")
+    try await world.browse(flow.answer(["code": "C1", "state": "OTHER", "iss": world.issuer()]))
+    try await world.eventually("the line") { read(out).contains("Error.StateMismatch") }
+    try await succeeds(flow, world)
+    #expect(try await waiting.status == 0)
+    let lines = read(out).split(separator: "\n")
+    #expect(lines.filter { $0.contains("\"url\"") }.count == 1 && lines.last?.contains("succeeded") == true)
+  }
+
+  @Test("a page that floods the listener with wrong states keeps nobody out, and tells the person once")
+  func flood() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let monitor = try await BusMonitor(world)
+    let flow = try await world.goTo()
+    let statuses = try await world.run([
+      "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}\n", "\(flow.redirectURI)?code=C1&state=OTHER[1-80]",
+    ]).stdout.split(separator: "\n")
+    // More than a minute's opens that are for nobody aren't looked at.
+    #expect(statuses.count == 80 && Set(statuses) == ["400", "503"])
+    try await succeeds(flow, world)
+    try await world.eventually("the end") { monitor.count("StageChanged", "succeeded") == 1 }
+    #expect(monitor.count("StageChanged", "StateMismatch") == 1)
+  }
+
+  @Test("a state counts byte for byte after one decode")
+  func stateBytes() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let flow = try await world.goTo("oidc.test", "--redirect", "scheme")
+    let url = try await world.follow(flow)
+    let bytes = flow.token.utf8.map { String($0, radix: 16, uppercase: true) }
+    let (once, twice) = (bytes.map { "%\($0)" }.joined(), bytes.map { "%25\($0)" }.joined())
+    let others = [twice, "\(flow.token)%20", "+\(flow.token)", "\(flow.token)%00", flow.token.uppercased(), ""]
+    for other in others where other != flow.token {
+      let verdict = try await world.json("can-handle", url.replacing(flow.token, with: other)).last
+      #expect(verdict?["handled"] as? Bool == false, "\(other)")
+    }
+    #expect(try await world.linkctl("open", url.replacing(flow.token, with: once)).status == 0)
+    try await world.wait(for: flow, "succeeded")
   }
 
   @Test("a redirect for another app's flow is refused at this app's scheme, and both flows go on")

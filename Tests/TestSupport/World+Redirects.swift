@@ -161,6 +161,24 @@ extension World {
     } catch { throw Failure(description: "\(expected) didn't come after \(last.map { "\($0)" } ?? "nothing")\n\(log)") }
   }
 
+  /// Where the daemon listens by TCP, as the kernel writes addresses: hexadecimal, in the machine's order of bytes.
+  public func listeners() throws -> [String] {
+    guard let pid = try daemonPID() else { return [] }
+    let files = FileManager.default
+    let own = Set(
+      try files.contentsOfDirectory(atPath: "/proc/\(pid)/fd").compactMap {
+        try? files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/fd/\($0)")
+      })
+    return try ["tcp", "tcp6"].flatMap { table in
+      try String(contentsOfFile: "/proc/\(pid)/net/\(table)", encoding: .utf8).split(separator: "\n").compactMap {
+        line in
+        let fields = line.split(separator: " ")
+        let isListening = fields.count > 9 && fields[3] == "0A" && own.contains("socket:[\(fields[9])]")
+        return isListening ? String(fields[1]) : nil
+      }
+    }
+  }
+
   /// The true answer of the provider's comes, by loopback or by scheme, and the flow succeeds.
   public func finish(_ flow: WaitingFlow) async throws {
     let url = try await follow(flow)
