@@ -187,6 +187,8 @@ public struct Flow: Sendable, Hashable {
   public var credential: OAuthCredential?
   /// Which accounts collide; it stays once the conflict is solved.
   public var conflict: ConflictKind?
+  /// How the conflict's address signs in, by the server's word, where the app wants to know.
+  public var signInMethods: [String]
   /// The account that a guest's sign-in found; its tokens are in `answer`, held aside.
   public var existingUID: String?
 
@@ -228,5 +230,6 @@ public struct Flow: Sendable, Hashable {
     canRetry = false
     isNewUser = false
     isUpgraded = false
+    signInMethods = []
   }
 }

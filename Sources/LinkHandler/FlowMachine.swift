@@ -39,6 +39,7 @@ private struct VisibleFlow: Equatable {
   private let email: String?
   private let actionKind: LinkKind?
   private let conflict: ConflictKind?
+  private let signInMethods: [String]
 
   init(_ flow: Flow) {
     stage = flow.stage
@@ -47,5 +48,6 @@ private struct VisibleFlow: Equatable {
     email = flow.email
     actionKind = flow.actionKind
     conflict = flow.conflict
+    signInMethods = flow.signInMethods
   }
 }
