@@ -185,10 +185,10 @@ public struct Flow: Sendable, Hashable {
   public var authorization: PendingAuthorization?
   /// The provider's credential in hand, or kept for linking while the flow stands in `conflict`.
   public var credential: OAuthCredential?
-  /// Which accounts collide; it stays once the conflict is solved.
-  public var conflict: ConflictKind?
   /// How the conflict's address signs in, by the server's word, where the app wants to know.
   public var signInMethods: [String]
+  /// Which accounts collide; it stays once the conflict is solved.
+  public var conflict: ConflictKind?
   /// The account that a guest's sign-in found; its tokens are in `answer`, held aside.
   public var existingUID: String?
 

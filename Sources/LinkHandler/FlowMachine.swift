@@ -37,17 +37,17 @@ private struct VisibleFlow: Equatable {
   private let error: AuthError?
   private let canResendAt: Int64?
   private let email: String?
+  private let signInMethods: [String]
   private let actionKind: LinkKind?
   private let conflict: ConflictKind?
-  private let signInMethods: [String]
 
   init(_ flow: Flow) {
     stage = flow.stage
     error = flow.error
     canResendAt = flow.canResendAt
     email = flow.email
+    signInMethods = flow.signInMethods
     actionKind = flow.actionKind
     conflict = flow.conflict
-    signInMethods = flow.signInMethods
   }
 }
