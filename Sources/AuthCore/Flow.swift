@@ -185,6 +185,8 @@ public struct Flow: Sendable, Hashable {
   public var authorization: PendingAuthorization?
   /// The provider's credential in hand, or kept for linking while the flow stands in `conflict`.
   public var credential: OAuthCredential?
+  /// How the conflict's address signs in, by the server's word, where the app wants to know.
+  public var signInMethods: [String]
   /// Which accounts collide; it stays once the conflict is solved.
   public var conflict: ConflictKind?
   /// The account that a guest's sign-in found, with its tokens in `answer`, held aside; in another conflict, who has signed
@@ -229,5 +231,6 @@ public struct Flow: Sendable, Hashable {
     canRetry = false
     isNewUser = false
     isUpgraded = false
+    signInMethods = []
   }
 }

@@ -27,7 +27,7 @@ extension Flow {
   /// Stands in `conflict` for as long as somebody has to choose.
   mutating func meet(_ kind: ConflictKind, now: Int64) -> [FlowAction] {
     conflict = kind
-    return wait(at: .conflict, now: now)
+    return wait(at: .conflict, now: now) + askingForMethods
   }
 
   // MARK: A guest's sign-in to an account that exists
@@ -50,7 +50,20 @@ extension Flow {
   }
 
   func restoredConflict() -> [FlowAction] {
-    conflict == .anonymousUpgrade ? [.resolveLater(seconds: conflictGrace)] : []
+    conflict == .anonymousUpgrade ? [.resolveLater(seconds: conflictGrace)] : askingForMethods
+  }
+
+  // MARK: Other ways into the account (firebaseui-behaviour 3.5)
+
+  private var askingForMethods: [FlowAction] {
+    guard conflict == .accountExistsWithDifferentCredential, signInMethods.isEmpty, let email else { return [] }
+    return [.fetchSignInMethods(email: email)]
+  }
+
+  mutating func learn(_ methods: [String]) -> [FlowAction] {
+    guard stage == .conflict, signInMethods != methods else { return [] }
+    signInMethods = methods
+    return [.save]
   }
 
   // MARK: The person's choice

@@ -25,6 +25,8 @@ public enum FlowAction: Sendable, Hashable {
   case exchangeAuthorizationCode(Secret<String>, delay: Int64)
   /// `accounts:signInWithIdp`, for the account `linkUID` where there is one, after so many seconds.
   case signInWithCredential(OAuthCredential, delay: Int64)
+  /// `accounts:createAuthUri`, where the app wants that: how the address signs in.
+  case fetchSignInMethods(email: String)
   /// `timeOver` after so many seconds.
   case resolveLater(seconds: Int64)
   /// `accounts:lookup` with the answer's token, after so many seconds.

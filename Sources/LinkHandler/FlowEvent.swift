@@ -74,6 +74,8 @@ public enum ConflictEvent: Sendable, Hashable {
   case found(AccountConflict)
   /// The person chose; `current` is who is signed in.
   case resolved(ConflictChoice, current: User?)
+  /// How the address signs in.
+  case methodsFound([String])
   /// Somebody has signed in by another flow.
   case signedIn(User)
   /// The app has had its time to look at the guest's data.

@@ -37,6 +37,7 @@ private struct VisibleFlow: Equatable {
   private let error: AuthError?
   private let canResendAt: Int64?
   private let email: String?
+  private let signInMethods: [String]
   private let actionKind: LinkKind?
   private let conflict: ConflictKind?
   private let expiresAt: Int64
@@ -46,6 +47,7 @@ private struct VisibleFlow: Equatable {
     error = flow.error
     canResendAt = flow.canResendAt
     email = flow.email
+    signInMethods = flow.signInMethods
     actionKind = flow.actionKind
     conflict = flow.conflict
     expiresAt = flow.expiresAt

@@ -60,6 +60,7 @@ struct ProviderFlow: FlowSteps {
     case .found(let conflict): return meet(conflict, at: now)
     case .signedIn(let user): return flow.link(afterSignInOf: user, at: now)
     case .timeOver: return flow.conflictTimeOver(at: now)
+    case .methodsFound(let methods): return flow.learn(methods)
     case .resolved: return []
     }
   }

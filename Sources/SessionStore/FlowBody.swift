@@ -39,6 +39,7 @@ enum FlowBody {
     fields.put(33, flow.existingUID)
     fields.put(34, flow.isUpgraded)
     fields.put(35, flow.previousUID)
+    for method in flow.signInMethods { fields.put(36, method) }
     return fields.bytes
   }
 
@@ -80,6 +81,7 @@ enum FlowBody {
     flow.existingUID = try fields.string(33)
     flow.isUpgraded = fields.bool(34)
     flow.previousUID = try fields.string(35)
+    flow.signInMethods = try OAuthFields.texts(fields.all(36))
   }
 
   private static func encode(_ grant: TokenGrant) -> [UInt8] {

@@ -100,7 +100,7 @@ enum OAuthFields {
     return credential
   }
 
-  private static func texts(_ values: [[UInt8]]) throws(MalformedFields) -> [String] {
+  static func texts(_ values: [[UInt8]]) throws(MalformedFields) -> [String] {
     var texts: [String] = []
     for value in values {
       guard let text = String(validating: value, as: UTF8.self) else { throw MalformedFields() }

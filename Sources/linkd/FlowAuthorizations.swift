@@ -125,6 +125,16 @@ extension FlowCoordinator {
     }
   }
 
+  /// For the apps that want it. Whatever goes wrong, there is nothing to offer.
+  func fetchSignInMethods(_ flow: Flow, _ email: String) {
+    guard keeper(flow.key)?.app.options.legacyRecovery == true else { return }
+    request(flow) { keeper in
+      let methods = try? await self.services.toolkit.fetchSignInMethods(
+        email: email, project: keeper.project(for: flow))
+      return methods.map { .conflict(.methodsFound($0)) }
+    }
+  }
+
   /// Somebody has signed in: a credential that waits for them is linked.
   func offerConflicts(_ key: SessionKey) {
     guard let user = keeper(key)?.machine.user, !user.isAnonymous else { return }

@@ -20,7 +20,8 @@ extension FlowCoordinator {
           try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
         }
       case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .signInWithCustomToken, .prepareAuthorization,
-        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .resolveLater, .lookUp, .checkCode,
+        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .fetchSignInMethods, .resolveLater,
+        .lookUp, .checkCode,
         .applyCode, .resetPassword, .deleteUser, .unlink, .accountChanged, .refuse:
         break
       }

@@ -12,7 +12,7 @@ extension Flow {
   }
 
   /// `Details` (contract: Flow), for a caller that may see everything.
-  func details(session: Session?, locale: String?) -> [String: DBusValue] {
+  func details(session: Session?, app: App?, locale: String?) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     if let error {
       out["error"] = .string(error.dbusName)
@@ -31,6 +31,7 @@ extension Flow {
       out["expires-at"] = .int64(expiresAt)
     case .conflict:
       out["conflict"] = .dict(conflictDetails(locale: locale))
+      out["recovery"] = recovery(app).map(DBusValue.dict)
       out["expires-at"] = .int64(expiresAt)
     case .waitingForEmail:
       out["kind"] = .string(LinkKind.emailSignIn.rawValue)
@@ -72,6 +73,22 @@ extension Flow {
     if stage == .succeeded, resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
     if stage == .succeeded, anonymousUID != nil || previousUID != nil { out["upgraded"] = .boolean(isUpgraded) }
     return out
+  }
+
+  /// `recovery` (contract: Flow): the ways into the account that the app has, and those it hasn't. None where all that's left
+  /// is what was just tried (firebaseui-behaviour 3.5).
+  private func recovery(_ app: App?) -> [String: DBusValue]? {
+    guard let app, app.options.legacyRecovery, let email else { return nil }
+    let listed = Set(app.providers.map(\.id))
+    var seen: Set<String> = []
+    let methods = signInMethods.filter { seen.insert($0).inserted }
+    // An app that lists nothing has everything.
+    let options = methods.filter { listed.isEmpty || listed.contains($0) }
+    guard !options.isEmpty, options != [method.description] else { return nil }
+    return [
+      "email": .string(email), "options": .strings(options),
+      "unavailable": .strings(methods.filter { !options.contains($0) }),
+    ]
   }
 
   /// `conflict` (contract: Flow).

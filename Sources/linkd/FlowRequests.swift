@@ -39,6 +39,7 @@ extension FlowCoordinator {
       case .listen: listen(flow)
       case .exchangeAuthorizationCode(let code, let delay): exchangeAuthorizationCode(flow, code, delay: delay)
       case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
+      case .fetchSignInMethods(let email): fetchSignInMethods(flow, email)
       case .resolveLater(let seconds):
         EventLoop.shared.after(.seconds(seconds)) { [weak self] in self?.feed(flow.id, .conflict(.timeOver)) }
       case .unlink(let provider):

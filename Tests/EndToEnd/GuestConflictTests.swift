@@ -133,7 +133,7 @@ struct GuestConflictTests {
     let ada = try await world.madeElsewhere("ada@example.com")
     let guest = try await world.becomeGuest()
     let asked = try WorldTerminal(world, "sign-in", "password", "ada@example.com")
-    try await asked.shows("Password:")
+    try await asked.shows("Password:", isSecret: true)
     asked.type("correct horse")
     try await asked.shows("What should be done?")
     asked.type("2")

@@ -124,6 +124,7 @@ func fullFlow() -> Flow {
   flow.existingUID = "existing"
   flow.isUpgraded = true
   flow.previousUID = "previous"
+  flow.signInMethods = ["password", "google.com"]
   flow.endedAt = .max
   return flow
 }

@@ -14,15 +14,26 @@ extension World {
 
   /// An account that somebody made elsewhere by signing in with a provider; its uid.
   public func madeElsewhere(by provider: String, _ claims: Claims) async throws -> String {
+    try await idpAnswer(provider, claims)["localId"] as? String ?? ""
+  }
+
+  /// Adds a provider to the signed-in user's account, as another program of theirs would.
+  public func linkElsewhere(_ provider: String, _ claims: Claims) async throws {
+    let token = try await linkctl("token").stdout.trimmingCharacters(in: .whitespacesAndNewlines)
+    _ = try await idpAnswer(provider, claims, ["idToken": token])
+  }
+
+  private func idpAnswer(_ provider: String, _ claims: Claims, _ more: [String: Any] = [:]) async throws -> [String:
+    Any]
+  {
     let token = claims.json.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     let body: [String: Any] = [
       "requestUri": "http://localhost", "postBody": "providerId=\(provider)&id_token=\(token)",
       "returnSecureToken": true,
     ]
-    let account = try await emulatorJSON(
+    return try await emulatorJSON(
       "POST", "/identitytoolkit.googleapis.com/v1/accounts:signInWithIdp?key=x",
-      String(decoding: try JSONSerialization.data(withJSONObject: body), as: UTF8.self))
-    return account["localId"] as? String ?? ""
+      String(decoding: try JSONSerialization.data(withJSONObject: body.merging(more) { $1 }), as: UTF8.self))
   }
 
   /// The account with that uid as the server has it; nil for none.
@@ -213,10 +224,21 @@ extension World {
 
   /// Sets options of an app in its file.
   public func setOptions(_ options: [String: Any], app: String = "demo") async throws {
+    try await changeFile(of: app) { content in
+      content["options"] = (content["options"] as? [String: Any] ?? [:]).merging(options) { $1 }
+    }
+  }
+
+  /// Sets the ways of signing in that an app lists.
+  public func setProviders(_ ids: [String], app: String = "demo") async throws {
+    try await changeFile(of: app) { content in content["providers"] = ids.map { ["id": $0] } }
+  }
+
+  private func changeFile(of app: String, _ change: (inout [String: Any]) -> Void) async throws {
     let file = URL(fileURLWithPath: home.file("config/linkd/apps.d/\(app).json"))
     var content = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any] ?? [:]
-    content["options"] = (content["options"] as? [String: Any] ?? [:]).merging(options) { $1 }
-    try JSONSerialization.data(withJSONObject: content).write(to: file)
+    change(&content)
+    try JSONSerialization.data(withJSONObject: content).write(to: file, options: .atomic)
     let result = try await gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.ReloadApps", "{}")
     guard result.status == 0 else { throw Failure(description: "ReloadApps: \(result.stderr)") }
   }

@@ -28,12 +28,19 @@ public final class WorldTerminal {
     }
   }
 
+  /// Whether what is typed is shown.
+  private var echoes: Bool {
+    var mode = termios()
+    return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ECHO) != 0
+  }
+
   /// Waits until `part` has been shown.
-  public func shows(_ part: String) async throws {
+  /// - Parameter isSecret: and what is typed isn't any more; what was typed before that is thrown away.
+  public func shows(_ part: String, isSecret: Bool = false) async throws {
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
       read()
-      if text.contains(part) { return }
+      if text.contains(part), !isSecret || !echoes { return }
       try await Task.sleep(for: .milliseconds(20))
     }
     throw World.Failure(description: "never shown: \(part)\n\(text)")

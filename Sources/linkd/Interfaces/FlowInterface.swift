@@ -62,7 +62,7 @@ struct FlowInterface {
 
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
-    return flow.details(session: keeper?.machine.session, locale: locale)
+    return flow.details(session: keeper?.machine.session, app: keeper?.app, locale: locale)
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
