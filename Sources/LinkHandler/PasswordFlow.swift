@@ -30,6 +30,10 @@ struct PasswordFlow: FlowSteps {
     case .exchanged(var grant, let uid):
       // What a guest found was there before.
       if flow.wantsNewPassword, flow.purpose == .signIn, flow.conflict == nil { grant.isNewUser = true }
+      // Somebody else's account with the same password: what counts is that the address is taken.
+      if isTryingOwnAccount, let protected = flow.protectedUID, uid != protected {
+        return flow.stage == .exchanging ? flow.fail(.emailAlreadyInUse, at: now) : []
+      }
       return flow.take(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
@@ -73,8 +77,8 @@ struct PasswordFlow: FlowSteps {
       flow.meetExistingAccount()
       return [.save, .signIn(email: email, password: password)]
     case .emailAlreadyInUse:
-      // An earlier try may have made the account without our learning of it: then it has this very password.
-      guard flow.attempts > 1, flow.purpose == .signIn, let email = flow.email, let password else {
+      // An earlier try may have made the account, or linked the password, without our learning of it: then it's this one.
+      guard flow.attempts > 1, isSignUp, let email = flow.email, let password else {
         return flow.fail(failure, at: now)
       }
       isTryingOwnAccount = true

@@ -16,6 +16,8 @@ struct ProviderFlow: FlowSteps {
   var flow: Flow
   /// Tries of the step that temporary trouble holds up.
   var tries: Int64 = 0
+  /// Whether the server may have had the credential without our learning of it.
+  var isUnanswered = false
 
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     switch event {
@@ -25,9 +27,7 @@ struct ProviderFlow: FlowSteps {
     case .started: return start(at: now)
     case .authorization(let event): return step(event, at: now)
     case .conflict(let event): return step(event, at: now)
-    case .exchanged(let grant, let uid):
-      tries = 0
-      return flow.take(grant, uid: uid, at: now)
+    case .exchanged(let grant, let uid): return exchanged(grant, uid: uid, at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
     case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &tries, at: now)
@@ -87,92 +87,26 @@ struct ProviderFlow: FlowSteps {
     return [.prepareAuthorization(delay: failure.delay(&tries))]
   }
 
-  // MARK: The answer
-
-  /// What isn't the flow's answer leaves it waiting, and tells the person.
-  private mutating func note(_ error: AuthError) -> [FlowAction] {
-    guard flow.stage == .waitingForRedirect, flow.error != error else { return [] }
-    flow.note(AuthFailure(error))
-    return [.save]
-  }
-
-  private mutating func take(_ redirect: OAuthRedirect, at now: Int64) -> [FlowAction] {
-    switch redirect.response {
-    case .own(let response):
-      guard let client = flow.authorization?.client else { return note(.invalidProviderResponse) }
-      return take(response, client, redirect.reject, at: now)
-    case .handler(let response):
-      guard let session = flow.authorization?.sessionID, redirect.reject == nil else {
-        return note(.invalidProviderResponse)
-      }
-      return take(response, sessionID: session, at: now)
-    }
-  }
-
-  private mutating func take(
-    _ response: OAuthRedirect.OwnClientResponse, _ client: PendingAuthorization.Client, _ reject: String?,
-    at now: Int64
-  ) -> [FlowAction] {
-    // A ready token in a URL proves nothing about who asked for it, with or without an issuer (field report B058).
-    if response.isFragment { return note(.invalidProviderResponse) }
-    guard client.metadata.acceptsIssuer(response.issuer) else { return note(.issuerMismatch) }
-    if reject == "missingCode" { return note(.missingCode) }
-    if reject != nil { return note(.invalidProviderResponse) }
-    if let error = response.error { return refused(error, at: now) }
-    guard let code = response.code, !code.reveal().isEmpty else { return note(.missingCode) }
-    // One exchange for each code, however often the browser brings it.
-    guard code != flow.code else { return [] }
-    flow.code = code
-    flow.attempts = 1
-    tries = 0
-    flow.beginExchange(at: now)
-    return [.save, .exchangeAuthorizationCode(code, delay: 0)]
-  }
-
-  /// RFC 6749 4.1.2.1, and what providers say besides when somebody says no (field report B062).
-  private mutating func refused(_ error: String, at now: Int64) -> [FlowAction] {
-    switch error {
-    case "access_denied", "user_denied", "user_cancelled", "user_cancelled_login", "user_cancelled_authorize",
-      "consent_required":
-      return flow.end(.cancelled, at: now)
-    // The page is still there, and may do it at the second try.
-    case "temporarily_unavailable", "server_error": return note(.serviceUnavailable)
-    default: return flow.fail(.invalidProviderResponse, at: now)
-    }
-  }
-
-  private mutating func take(
-    _ response: OAuthRedirect.HandlerResponse, sessionID: Secret<String>, at now: Int64
-  ) -> [FlowAction] {
-    if let url = response.responseURL {
-      var credential = OAuthCredential(providerID: flow.method.description)
-      credential.requestURI = url
-      credential.sessionID = sessionID
-      return exchange(credential, at: now)
-    }
-    switch response.error {
-    case "auth/user-cancelled", "auth/cancelled-popup-request", "auth/popup-closed-by-user",
-      "auth/web-context-cancelled", "auth/redirect-cancelled-by-user":
-      return flow.end(.cancelled, at: now)
-    case "auth/network-request-failed": return note(.networkUnavailable)
-    case "auth/internal-error": return note(.serviceUnavailable)
-    case "auth/operation-not-allowed": return flow.fail(.operationNotAllowed, at: now)
-    default: return flow.fail(.invalidProviderResponse, at: now)
-    }
-  }
-
   // MARK: The exchange
 
-  private mutating func exchange(_ credential: OAuthCredential, at now: Int64) -> [FlowAction] {
+  mutating func exchange(_ credential: OAuthCredential, at now: Int64) -> [FlowAction] {
     flow.credential = credential
     tries = 0
     flow.beginExchange(at: now)
     return [.save, .signInWithCredential(credential, delay: 0)]
   }
 
+  private mutating func exchanged(_ grant: TokenGrant, uid: String?, at now: Int64) -> [FlowAction] {
+    tries = 0
+    if isTryingOwnAccount, let uid, uid != flow.protectedUID { return meet(.credentialAlreadyInUse, at: now) }
+    return flow.take(grant, uid: uid, at: now)
+  }
+
   private mutating func exchangeFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
     guard flow.stage == .exchanging, flow.answer == nil else { return [] }
     if failure.isTransient { return again(failure) }
+    if isTryingOwnAccount { return meet(.credentialAlreadyInUse, at: now) }
+    if failure.error == .providerAlreadyLinked, let own = tryOwnAccount() { return own }
     // The code was refused, or what it gave: it wasn't the flow's, and the true one may still come.
     if flow.credential == nil, flow.code != nil, !failure.isRegistrationFault {
       return flow.wait(at: .waitingForRedirect, after: failure, now: now)
@@ -189,7 +123,10 @@ struct ProviderFlow: FlowSteps {
   private mutating func again(_ failure: AuthFailure) -> [FlowAction] {
     flow.note(failure)
     let delay = failure.delay(&tries)
-    if let credential = flow.credential { return [.signInWithCredential(credential, delay: delay)] }
+    if let credential = flow.credential {
+      isUnanswered = true
+      return [.signInWithCredential(credential, delay: delay)]
+    }
     return flow.code.map { [.exchangeAuthorizationCode($0, delay: delay)] } ?? []
   }
 
@@ -201,17 +138,39 @@ struct ProviderFlow: FlowSteps {
     flow.credential = credential
     flow.email = found.email ?? flow.email
     if flow.isUpgrade {
+      isUnanswered = false
       flow.meetExistingAccount()
       return [.save, .signInWithCredential(credential, delay: 0)]
     }
+    if found.kind == .credentialAlreadyInUse, let own = tryOwnAccount() { return own }
+    return meet(found.kind, at: now)
+  }
+
+  private mutating func meet(_ kind: ConflictKind, at now: Int64) -> [FlowAction] {
+    isUnanswered = false
     // Asked once, and answered.
-    if let met = flow.conflict, met != .anonymousUpgrade { return flow.fail(found.kind.error, at: now) }
-    switch (flow.purpose, found.kind) {
+    if let met = flow.conflict, met != .anonymousUpgrade { return flow.fail(kind.error, at: now) }
+    switch (flow.purpose, kind) {
     case (.link, .credentialAlreadyInUse), (.link, .emailAlreadyInUse),
       (.signIn, .accountExistsWithDifferentCredential):
-      return flow.meet(found.kind, now: now)
-    default: return flow.fail(found.kind.error, at: now)
+      return flow.meet(kind, now: now)
+    default: return flow.fail(kind.error, at: now)
     }
+  }
+
+  /// Who has the credential that "is linked already", after a try to link it that went unanswered? Whoever it signs in.
+  private mutating func tryOwnAccount() -> [FlowAction]? {
+    guard isUnanswered, let credential = flow.credential, let uid = flow.linkUID, uid == flow.protectedUID else {
+      return nil
+    }
+    flow.linkUID = nil
+    return [.save, .signInWithCredential(credential, delay: 0)]
+  }
+
+  /// An account is protected, and nothing is added to it any more.
+  private var isTryingOwnAccount: Bool {
+    flow.purpose != .reauthenticate && flow.protectedUID != nil && flow.linkUID == nil && flow.stage == .exchanging
+      && flow.answer == nil
   }
 
   // MARK: After a restart
@@ -224,7 +183,10 @@ struct ProviderFlow: FlowSteps {
     case .conflict: return flow.restoredConflict()
     case .exchanging:
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
-      if let credential = flow.credential { return [.signInWithCredential(credential, delay: 0)] }
+      if let credential = flow.credential {
+        isUnanswered = true
+        return [.signInWithCredential(credential, delay: 0)]
+      }
       return flow.code.map { restore($0, at: now) } ?? []
     case .waitingForLink, .waitingForEmail, .waitingForCaptcha, .waitingForCode, .waitingForPassword,
       .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .succeeded, .failed, .cancelled,
@@ -251,25 +213,6 @@ extension AuthFailure {
     switch serverCode {
     case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request": true
     default: error == .cancelled || error == .userMismatch || error == .noSuchApp || error == .noSuchProvider
-    }
-  }
-}
-
-extension ProviderMetadata {
-  /// RFC 9207 2.4: a promised issuer must be there, and any that's there must be this one. Microsoft's stands for every
-  /// tenant.
-  func acceptsIssuer(_ issuer: String?) -> Bool {
-    guard let issuer else { return !promisesIssuer }
-    guard let own = self.issuer else { return true }
-    // Byte for byte (RFC 3986 6.2.1): texts that look the same needn't be.
-    if issuer.utf8.elementsEqual(own.utf8) { return true }
-    let parts = own.split(separator: "{tenantid}", omittingEmptySubsequences: false).map { Array($0.utf8) }
-    let bytes = Array(issuer.utf8)
-    guard parts.count == 2, bytes.starts(with: parts[0]), bytes.reversed().starts(with: parts[1].reversed()),
-      bytes.count > parts[0].count + parts[1].count
-    else { return false }
-    return bytes.dropFirst(parts[0].count).dropLast(parts[1].count).allSatisfy {
-      ASCII.isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(ASCII.lower($0)) || $0 == UInt8(ascii: "-")
     }
   }
 }

@@ -32,6 +32,61 @@ extension ConflictTests {
     }
   }
 
+  // The server says so of a credential that is the same account's, too (emulator-behaviour, accounts:signInWithIdp).
+  @Test("a credential that an unanswered try has linked is the account's own, and no conflict")
+  func unansweredLink() throws {
+    let plain = Rig.signIn(Rig.pending)
+    for isRestart in [false, true] {
+      for refusal in [
+        Rig.found(.credentialAlreadyInUse, credential: Rig.pending),
+        .exchangeFailed(AuthFailure(.providerAlreadyLinked)),
+      ] {
+        var run = try Rig.offered(purpose: .link) { $0.credential = Rig.pending }
+        _ = isRestart ? try run.restart() : run(.exchangeFailed(AuthFailure(.networkUnavailable)))
+        #expect(run(refusal) == [.save, plain])
+        #expect(run.stage == .exchanging && run.flow.conflict == nil)
+        // Found half done, it's asked again.
+        #expect(try run.restart() == [plain])
+        var foreign = run
+        #expect(run(.exchanged(FlowRig.grant, uid: "u1")) == [.save, .lookUp(FlowRig.grant, delay: 0)])
+        #expect(run(.lookedUp(Rig.user("u1"))) == [.adopt(Rig.user("u1"), FlowRig.grant)])
+        // It's another account's after all: its tokens are dropped, and the person is asked.
+        #expect(foreign(.exchanged(FlowRig.grant, uid: "u2")) == [.save])
+        #expect(foreign.stage == .conflict && foreign.flow.answer == nil && foreign.flow.resultUID == nil)
+        #expect(foreign.flow.conflictOptions == [.switch, .keep, .cancel])
+        #expect(foreign(choose(.switch)) == [.save, plain])
+        #expect(foreign(.exchanged(FlowRig.grant, uid: "u2")) == [.save, .lookUp(FlowRig.grant, delay: 0)])
+      }
+    }
+    // Whose try was answered needs no such question.
+    var run = try Rig.offered(purpose: .link)
+    #expect(run(.exchangeFailed(AuthFailure(.providerAlreadyLinked))) == [.save])
+    #expect(run.stage == .failed && run.flow.error == .providerAlreadyLinked)
+  }
+
+  @Test("the same after a sign-in that the credential waited for")
+  func unansweredLinkAfterSignIn() throws {
+    var run = try doubted()
+    _ = run(.conflict(.signedIn(Self.owner)))
+    _ = run(.exchangeFailed(AuthFailure(.serviceUnavailable)))
+    #expect(run(Rig.found(.credentialAlreadyInUse)) == [.save, Rig.signIn(Rig.pending)])
+    var foreign = run
+    _ = run(.exchanged(FlowRig.grant, uid: "u2"))
+    #expect(run(.lookedUp(Self.owner)) == [.adopt(Self.owner, FlowRig.grant)])
+    #expect(foreign(.exchanged(FlowRig.grant, uid: "u9")) == [.save])
+    #expect(foreign.stage == .failed && foreign.flow.error == .credentialAlreadyInUse)
+  }
+
+  @Test("trouble before the conflict makes no link of later an unanswered one")
+  func answeredLink() throws {
+    var run = try Rig.offered()
+    _ = run(.exchangeFailed(AuthFailure(.serviceUnavailable)))
+    _ = run(Rig.found(.accountExistsWithDifferentCredential, email: Self.address, credential: Rig.pending))
+    _ = run(.conflict(.signedIn(Self.owner)))
+    #expect(run(Rig.found(.credentialAlreadyInUse)) == [.save])
+    #expect(run.stage == .failed && run.flow.error == .credentialAlreadyInUse)
+  }
+
   @Test("a guest who links by hand, and switches, leaves the data behind")
   func guestSwitches() throws {
     var run = try Rig.offered(purpose: .link) {

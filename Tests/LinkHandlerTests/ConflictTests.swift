@@ -12,7 +12,7 @@ struct ConflictTests {
   static let other = Rig.user("u3", email: "other@example.com")
 
   /// A sign-in whose address has an account already.
-  private func doubted(email: String? = address) throws -> FlowRig {
+  func doubted(email: String? = address) throws -> FlowRig {
     var run = try Rig.offered()
     #expect(
       run(Rig.found(.accountExistsWithDifferentCredential, email: email, credential: Rig.pending)) == [.save])

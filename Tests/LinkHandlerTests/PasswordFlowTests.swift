@@ -92,6 +92,20 @@ struct PasswordFlowTests {
     #expect(foreign.flow.stage == .failed && foreign.flow.error == .emailAlreadyInUse)
   }
 
+  @Test("a password that an unanswered request has linked is found again, another account's isn't taken for it")
+  func unansweredLink() throws {
+    var step = try rig(purpose: .link, isNew: true)
+    _ = step(.passwordProvided(Self.password))
+    _ = step(.exchangeFailed(AuthFailure(.networkUnavailable)))
+    #expect(step(.passwordProvided(Self.password)) == [.save, Self.signUp])
+    #expect(step(.exchangeFailed(AuthFailure(.emailAlreadyInUse))) == [Self.signIn])
+    var foreign = step
+    #expect(step(.exchanged(FlowRig.grant, uid: "u1")) == [.save, .lookUp(FlowRig.grant, delay: 0)])
+    #expect(step(.lookedUp(User(uid: "u1"))) == [.adopt(User(uid: "u1"), FlowRig.grant)])
+    #expect(foreign(.exchanged(FlowRig.grant, uid: "u2")) == [.save])
+    #expect(foreign.flow.stage == .failed && foreign.flow.error == .emailAlreadyInUse && foreign.flow.answer == nil)
+  }
+
   @Test("an address refused for certain was never ours")
   func refusedThenTaken() throws {
     var step = try rig(isNew: true)
