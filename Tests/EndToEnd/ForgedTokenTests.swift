@@ -83,5 +83,7 @@ struct ForgedTokenTests {
     let lines = try await world.json("sign-in", "oidc.test", "--no-browser")
     #expect(lines.last?["error"] as? String == "org.linkd.Auth1.Error.IssuerMismatch")
     #expect(lines.contains { $0["stage"] as? String == "failed" } && lines.allSatisfy { $0["url"] == nil })
+    // It isn't kept.
+    try await world.finish(try await world.goTo())
   }
 }

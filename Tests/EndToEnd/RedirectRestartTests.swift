@@ -117,6 +117,26 @@ struct RedirectRestartTests {
     #expect(try await world.records("/openid/token").count == 3)
   }
 
+  @Test("the same by loopback: the port is bound again for the page's next answer")
+  func answeredByLoopback() async throws {
+    let world = try await World.start { [$0.openID()] }
+    let flow = try await world.goTo()
+    let url = try await world.follow(flow)
+    try await world.killDaemon()
+    try world.setDaemon(["LINKD_PAUSE_AT": "exchange-answered"])
+    #expect(try await world.linkctl("flows").status == 0)
+    async let page = world.browse(url)
+    try await world.daemonIsPaused()
+    try world.setDaemon([:])
+    try await world.killDaemon()
+    _ = try await page
+    try await world.wait(for: flow, "waiting-for-redirect", "InvalidProviderResponse")
+    try await world.finish(flow)
+    #expect(try await world.email() == "ada@example.com")
+    #expect(try await world.records("/openid/token").count == 3)
+    #expect(try await world.requests("signInWithIdp") == 1)
+  }
+
   @Test("while the accounts' server is asked: the provider's tokens are kept, and the next start asks again")
   func asked() async throws {
     let world = try await World.start { [$0.openID()] }
