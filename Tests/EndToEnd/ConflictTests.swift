@@ -36,7 +36,7 @@ struct ConflictTests {
   // MARK: Whose credential it is
 
   @Test(
-    "the provider is added once whoever has the address has signed in, in whatever letters they write it",
+    "B107: the provider, whose answer is spent, is added once whoever has the address has signed in, in whatever letters they write it",
     arguments: [(page: false, production: false), (false, true), (true, false), (true, true)])
   func sameAddress(page: Bool, production: Bool) async throws {
     let world = try await World.start()

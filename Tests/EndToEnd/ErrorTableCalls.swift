@@ -7,7 +7,7 @@ enum ServerCall: String, Sendable, CaseIterable {
   case sendSignInLink, signInWithEmailLink, signUpAnonymously, lookup, refresh
   case createUser, signInWithPassword, sendPasswordReset, sendEmailVerification, checkActionCode, resetPassword
   case applyActionCode, updateProfile, deleteUser
-  case signInWithIdp, signInWithCustomToken, unlink
+  case signInWithIdp, signInWithCredential, signInWithCustomToken, unlink
 
   /// Part of the path of its requests.
   var path: String {
@@ -20,7 +20,7 @@ enum ServerCall: String, Sendable, CaseIterable {
     case .signInWithPassword: "accounts:signInWithPassword"
     case .checkActionCode, .resetPassword: "accounts:resetPassword"
     case .applyActionCode, .updateProfile, .unlink: "accounts:update"
-    case .signInWithIdp: "accounts:signInWithIdp"
+    case .signInWithIdp, .signInWithCredential: "accounts:signInWithIdp"
     case .signInWithCustomToken: "accounts:signInWithCustomToken"
     case .deleteUser: "accounts:delete"
     }
@@ -47,7 +47,8 @@ enum ServerCall: String, Sendable, CaseIterable {
 
   /// The codes that the protocol knows for it (identity-toolkit 2.1 to 2.9, 2.20).
   var codes: [String] {
-    let groups = [Self.anywhere, own].flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
+    let texts = self == .signInWithCredential ? [own] : [Self.anywhere, own]
+    let groups = texts.flatMap { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
     let codes = groups.reduce(into: [String]()) { codes, code in if !codes.contains(code) { codes.append(code) } }
     return self == .signInWithIdp || self == .signInWithCustomToken
       ? codes.filter { !Self.temporary.contains($0) } : codes
@@ -80,11 +81,13 @@ enum ServerCall: String, Sendable, CaseIterable {
     case .deleteUser, .unlink: "CREDENTIAL_TOO_OLD_LOGIN_AGAIN \(Self.ofToken)"
     case .signInWithIdp:
       """
-      INVALID_IDP_RESPONSE INVALID_PENDING_TOKEN USER_DISABLED OPERATION_NOT_ALLOWED PASSWORD_LOGIN_DISABLED
-      MISSING_OR_INVALID_NONCE BLOCKING_FUNCTION_ERROR_RESPONSE INVALID_PROVIDER_ID INVALID_CREDENTIAL_OR_PROVIDER_ID
-      MISSING_REQUEST_URI INVALID_REQUEST_URI REJECTED_CREDENTIAL PROVIDER_ALREADY_LINKED EMAIL_EXISTS
+      USER_DISABLED OPERATION_NOT_ALLOWED PASSWORD_LOGIN_DISABLED MISSING_OR_INVALID_NONCE INVALID_PROVIDER_ID
+      INVALID_CREDENTIAL_OR_PROVIDER_ID BLOCKING_FUNCTION_ERROR_RESPONSE PROVIDER_ALREADY_LINKED EMAIL_EXISTS
       FEDERATED_USER_ID_ALREADY_LINKED CREDENTIAL_ALREADY_IN_USE
       """
+    // After these a page's flow goes on waiting: the answer may have been another flow's.
+    case .signInWithCredential:
+      "INVALID_IDP_RESPONSE INVALID_PENDING_TOKEN MISSING_REQUEST_URI INVALID_REQUEST_URI REJECTED_CREDENTIAL"
     case .signInWithCustomToken:
       """
       INVALID_CUSTOM_TOKEN CREDENTIAL_MISMATCH MISSING_CUSTOM_TOKEN MISSING_IDENTIFIER INVALID_CLAIMS FORBIDDEN_CLAIM
@@ -171,6 +174,13 @@ extension ServerCall {
       try await signIn(address, world)
       return ["account", "unlink", "password"]
     case .signInWithCustomToken: return ["sign-in", "custom-token", "--token-stdin"]
+    case .signInWithCredential:
+      let claims = World.Claims("sub-\(address)")
+      _ = try await world.madeElsewhere(by: "google.com", claims)
+      try await signIn(address, world)
+      let flow = try await world.withCredential("google.com", claims, options: "{'purpose': <'link'>}")
+      _ = try await world.conflict(flow)
+      return ["resolve", flow, "switch"]
     case .signInWithIdp:
       try await world.pagesChoose(World.Claims("g-1", address))
       let started = try await world.linkctl("sign-in", "google.com", "--no-browser", "--no-wait")
