@@ -179,7 +179,7 @@ struct GuestConflictTests {
     #expect(run(Rig.found(.emailAlreadyInUse)) == [.save, Rig.signIn()])
     let doubt = Rig.found(
       .accountExistsWithDifferentCredential, email: "a@example.com", credential: Rig.pending)
-    #expect(run(doubt) == [.save])
+    #expect(run(doubt) == [.save, .fetchSignInMethods(email: "a@example.com")])
     #expect(run.stage == .conflict && run.flow.conflict == .accountExistsWithDifferentCredential)
     #expect(run.flow.credential == Rig.pending && run.flow.conflictOptions == [.signInAndLink, .cancel])
     // It settles itself never.
