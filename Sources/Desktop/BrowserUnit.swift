@@ -54,9 +54,8 @@ final class BrowserUnit {
     return result[3].asString == "done" ? .opened : .unavailable
   }
 
-  /// The URL is an argument of `xdg-open` and of the browser, where other processes of the user can read it: there's no
-  /// other way to hand one to a browser, which keeps it in its history anyway. What is in it is of no use to them: an
-  /// answer to its `state` is worth nothing without the PKCE verifier or the session id, which never leave the daemon.
+  /// The URL is an argument of `xdg-open` and of the browser, where everybody on the machine can read it: there's no other way
+  /// to hand one over, so the caller gives one that is of use to this user alone (docs/design/0005-providers.md).
   private func properties(_ program: String, _ url: Secret<String>, _ activationToken: String?) -> DBusValue {
     // The manager replaces $NAME and ${NAME}; a doubled dollar sign is one.
     let argument = url.reveal().split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$")

@@ -123,7 +123,7 @@ final class FlowFollower {
     if report.stage.isEnd { return end(report, report.exitCode()) }
     if let code = trouble(report) { return end(report, code) }
     if report.stage == .conflict { return askForChoice(report) }
-    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage() }
+    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage(path) }
     return report.needsAnswer ? try ask(report, path) : nil
   }
 

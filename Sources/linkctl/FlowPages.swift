@@ -15,9 +15,18 @@ extension FlowFollower {
     return (reply?.first?.asString).filled.map { Secret($0) }
   }
 
+  /// What the browser is started with: a page of linkd's that leads there, since every user of the machine can read command
+  /// lines; the page itself where no listener is wanted, or there is none.
+  private func startURL(_ path: ObjectPath) -> Secret<String>? {
+    guard context.arguments.value("redirect") != "scheme" else { return url }
+    let options = context.options(["start-page": .boolean(true)])
+    let reply = try? context.call(path, Contract.Interface.flow, "GetUrl", [options])
+    return (reply?.first?.asString).filled.map { Secret($0) } ?? url
+  }
+
   /// Opens the page in the browser, whose exit status is looked at while the flow is waited for.
-  func openPage() {
-    guard let url else { return }
+  func openPage(_ path: ObjectPath) {
+    guard let url = startURL(path) else { return }
     browser = WebBrowser(url)
     if browser == nil { return showPage(isBrowserMissing: true) }
     askForAddress()

@@ -3,8 +3,8 @@ import Glibc
 
 /// `xdg-open` with a page, in the person's own session, and its exit status while that says something.
 ///
-/// The URL is an argument of `xdg-open` and of the browser, where other processes of the user can read it: there's no other
-/// way to hand one over. An answer to it is worth nothing without what stays in linkd (PKCE verifier, session id).
+/// The URL is an argument of `xdg-open` and of the browser, where everybody on the machine can read it: there's no other way
+/// to hand one over. So it's that of a page that linkd serves to this user alone, wherever it can be.
 final class WebBrowser {
   enum Outcome {
     case opening, opened, failed

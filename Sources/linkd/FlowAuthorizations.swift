@@ -22,7 +22,8 @@ extension FlowCoordinator {
 
   /// For whoever asked for it in this life of the daemon, unless they do it themselves.
   func openBrowser(_ flow: Flow) {
-    guard let wish = browsing.removeValue(forKey: flow.id), let url = flow.authorization?.url else { return }
+    guard let wish = browsing.removeValue(forKey: flow.id), let page = flow.authorization?.url else { return }
+    let url = (try? returns.startPage(for: flow.id)) ?? page
     request(flow) { _ in
       switch await self.services.browser.open(
         url, parentWindow: wish.parentWindow, activationToken: wish.activationToken)

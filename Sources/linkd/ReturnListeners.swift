@@ -1,4 +1,5 @@
 import AuthCore
+import Crypto
 import EventLoop
 import Loopback
 
@@ -11,6 +12,8 @@ final class ReturnListeners {
   private var flows: [FlowID: UInt16] = [:]
   /// The port that the system chose: one does for all flows that don't mind which, for `state` tells them apart.
   private var anyPort: UInt16?
+  /// Pages that lead to an authorization request, by their path.
+  private var startPages: [String: FlowID] = [:]
   /// Closed, with an answer on its way.
   private var closing: [LoopbackListener] = []
   private let log: Log
@@ -38,8 +41,36 @@ final class ReturnListeners {
     return listener.port
   }
 
+  /// A page here that sends a browser on to the flow's authorization request. Command lines can be read by every user of the
+  /// machine, and whoever reads the request itself could sign in as somebody else by it and lure our browser back with the
+  /// answer; this page is served to the user's own processes alone (docs/design/0005-providers.md).
+  ///
+  /// - Throws: `handlerMissing` where there's no listener to be had.
+  func startPage(for flow: FlowID) throws(AuthFailure) -> Secret<String> {
+    let port: UInt16
+    if let held = flows[flow] { port = held } else { port = try listen(for: flow, at: 0) }
+    let path: String
+    if let made = startPages.first(where: { $0.value == flow })?.key {
+      path = made
+    } else {
+      path = try Self.startPath()
+    }
+    startPages[path] = flow
+    return Secret("http://127.0.0.1:\(port)\(path)")
+  }
+
+  private static func startPath() throws(AuthFailure) -> String {
+    do throws(CryptoError) { return "/start/\(Base64URL.encode(try Random.bytes(16)))" } catch {
+      throw AuthFailure(.internal)
+    }
+  }
+
+  /// Whose start page `path` is.
+  func flow(atStart path: String) -> FlowID? { startPages[path] }
+
   /// The flow needs no listener any more.
   func release(_ flow: FlowID) {
+    startPages = startPages.filter { $0.value != flow }
     guard let port = flows.removeValue(forKey: flow), !flows.values.contains(port) else { return }
     // Its answer still goes out, and takes a moment.
     if anyPort == port { anyPort = nil }

@@ -16,6 +16,7 @@ struct ReturnPages {
   /// A redirect counts at once, as RFC 8252 has it. A mailed link is asked about first: programs that look through mails follow
   /// every link, and none of them presses a button (behaviour: How a mail's link reaches linkd).
   func respond(_ request: LoopbackRequest) -> LoopbackResponse {
+    if let id = coordinator.returns.flow(atStart: request.path) { return start(id) }
     let url = request.url.reveal()
     do throws(AuthFailure) {
       let verdict = try inbox.judge(url)
@@ -35,6 +36,14 @@ struct ReturnPages {
     } catch {
       return LoopbackResponse(status: 503, page: failure(error, locale: nil))
     }
+  }
+
+  /// On to the provider's page, as long as the flow waits for it.
+  private func start(_ id: FlowID) -> LoopbackResponse {
+    guard let flow = coordinator.flow(id), flow.stage == .waitingForRedirect, let url = flow.authorization?.url else {
+      return LoopbackResponse(status: 404)
+    }
+    return LoopbackResponse(status: 303, headers: [("Location", url.reveal())])
   }
 
   private func taken(_ verdict: LinkInbox.Verdict) -> LoopbackResponse {

@@ -37,7 +37,8 @@ public struct Scanner {
 
   /// Redirects, links and files of a page, and addresses inside the query.
   private func mentioned(_ answer: String, at url: String) -> [String] {
-    let redirect = /(?i)\nlocation: *([^\r\n]+)/
+    // A line ends in two scalars, which are one character.
+    let redirect = /(?i)\nlocation: *([^\r\n]+)/.matchingSemantics(.unicodeScalar)
     let patterns = readsPages ? [redirect, /(?:href|src)="([^"#]+)"/, /(?:from|import) "([^"]+)"/] : [redirect]
     let base = URL(string: url)
     let named = patterns.flatMap { pattern in answer.matches(of: pattern).map { String($0.1) } }

@@ -7,7 +7,11 @@ extension World {
     try home.write(
       """
       #!/bin/sh
-      next=$(curl -fsS -o /dev/null -w '%{redirect_url}' "$1") || exit 4
+      page=$1
+      case "$page" in
+        */start/*) page=$(curl -fsS -o /dev/null -w '%{redirect_url}' "$page") || exit 4 ;;
+      esac
+      next=$(curl -fsS -o /dev/null -w '%{redirect_url}' "$page") || exit 4
       case "$next" in
         http*) curl -fsS -o "$HOME/page.html" "$next" ;;
         *) exec linkctl open --no-wait -- "$next" ;;

@@ -99,10 +99,12 @@ struct FlowInterface {
 
   /// What the browser is to open: whoever has it could be lured into finishing somebody else's sign-in.
   private func getURL(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    let url = try tree.answer(try Options(call), keeper) { () throws(AuthFailure) -> String in
+    let options = try Options(call)
+    let wantsStartPage = try options.bool("start-page") ?? false
+    let url = try tree.answer(options, keeper) { () throws(AuthFailure) -> String in
       guard tree.coordinator.isStarter(call.caller, of: id) else { throw AuthFailure(.accessDenied) }
       guard let url = tree.coordinator.flow(id)?.authorization?.url else { throw AuthFailure(.noSuchFlow) }
-      return url.reveal()
+      return wantsStartPage ? try tree.coordinator.returns.startPage(for: id).reveal() : url.reveal()
     }
     return [.string(url)]
   }
