@@ -8,10 +8,11 @@ BUILD := .build/release
 
 # What the programs are built from, and what they load when they need it.
 BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev \
-  libgcrypt20-dev libidn2-dev
+  libgcrypt20-dev libidn2-dev libqrencode-dev
 # What the demo and the tests use besides: real parts, and checkers that aren't ours.
 TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
-  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit
+  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit \
+  qrencode zbar-tools
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build-deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean

@@ -70,6 +70,7 @@ let package = Package(
     library("CMicroHTTPD", apt: "libmicrohttpd-dev"),
     library("CCrypto", pkgConfig: "libgcrypt", apt: "libgcrypt20-dev"),
     library("CIDN", apt: "libidn2-dev"),
+    library("CQREncode", apt: "libqrencode-dev"),
     target("EventLoop", ["CLinux"]),
 
     // Ring 1: the nouns of sign-in. No I/O, no C.
@@ -91,6 +92,7 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
+    target("QRCode", ["CQREncode"]),
     target(
       "Desktop", ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
@@ -139,6 +141,7 @@ let package = Package(
     tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
+    tests("QRCodeTests", ["QRCode", "TestSupport"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
