@@ -83,7 +83,7 @@ let package = Package(
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
-    target("PhoneVerification", ["AuthCore"]),
+    target("PhoneVerification", ["AuthCore"], embedding: ["Table/countries.tsv"]),
 
     // Ring 3: adapters that own one C library or one service each.
     target("DBusCore", ["CDBus"]),
