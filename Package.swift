@@ -138,7 +138,7 @@ let package = Package(
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore", "AppConfiguration"]),
-    tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
+    tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore", "TestSupport"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
     tests("QRCodeTests", ["QRCode", "TestSupport"]),
