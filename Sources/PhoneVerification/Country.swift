@@ -60,21 +60,26 @@ struct Country {
   static func number(_ digits: Digits) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
 }
 
-/// What is dialled before a number within the country and isn't part of it: `0`, `0..:13` for a number of 13 digits alone, or
-/// `15>9`, which stands after the area code and becomes a 9 before it (Argentina's mobiles).
+/// What is dialled before a number within the country and isn't part of it: `0`; `8?`, with which numbers begin, too; `0..:13`
+/// for a number of 13 digits alone; `15>9`, which stands after the area code and becomes a 9 before it (Argentina's mobiles).
 struct NationalPrefix {
   let pattern: Country.Digits
   /// Digits in all, prefix too, that the rule is for.
   let length: Int?
   /// Put in front of the number when the prefix is taken out of its middle.
   let moved: Country.Digits?
+  /// Whether what begins with it can't be a number itself.
+  let isNeverPart: Bool
 
   init(_ text: Country.Digits) {
+    let isAmbiguous = text.last == UInt8(ascii: "?")
+    let text = isAmbiguous ? text.dropLast() : text
     let moving = text.split(separator: UInt8(ascii: ">"))
     let conditional = text.split(separator: UInt8(ascii: ":"))
     pattern = moving.count == 2 ? moving[0] : conditional[0]
     moved = moving.count == 2 ? moving[1] : nil
     length = conditional.count == 2 ? Country.number(conditional[1]) : nil
+    isNeverPart = !isAmbiguous && moved == nil && length == nil
   }
 
   /// `digits` without the prefix; nil where it doesn't stand there.

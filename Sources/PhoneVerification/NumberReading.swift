@@ -11,7 +11,7 @@ enum NumberReading {
     let dialled = digits.dropFirst(country.callingCode.count)
     // Longer than the table knows: the plan may have grown, except North America's. With a national prefix before it nobody
     // could tell.
-    let canGrow = !country.callingCode.elementsEqual("1".utf8) && country.forms(dialled).count == 1
+    let canGrow = !country.callingCode.elementsEqual("1".utf8) && country.forms(dialled) == [dialled]
     let grown = canGrow && dialled.count > country.shortest ? dialled : nil
     guard let number = country.number(dialled) ?? grown else { throw country.fault(dialled) }
     let whole = country.callingCode + number
@@ -35,7 +35,11 @@ enum NumberReading {
       if let whole = complete(digits.dropFirst(prefix.count)) { return whole }
     }
     if digits.begins(with: zeros) { return try international(digits.dropFirst(2)) }
-    if let number = country.number(digits) { return country.callingCode + number }
+    if let number = country.number(digits) {
+      // An island's numbers are read again by the rules of the country whose code it shares.
+      let whole = country.callingCode + number
+      return complete(whole) ?? whole
+    }
     if let prefix = prefixes.first { return try international(digits.dropFirst(prefix.count)) }
     // The calling code without a plus, where the number is none of the region's own.
     if digits.begins(with: country.callingCode), let whole = complete(digits) { return whole }
@@ -67,9 +71,10 @@ extension Country {
     return lengths.contains { count < $0.lowerBound } ? .tooShort : .tooLong
   }
 
-  /// With all prefixes taken away, with fewer, and at last as it is. A number may begin with a prefix's digits itself, so the
-  /// first of a possible length counts.
+  /// With all prefixes taken away, with fewer, and at last as it is if numbers may begin so. The first of a possible length
+  /// counts.
   func forms(_ dialled: Digits) -> [Digits] {
-    nationalPrefixes.compactMap { $0.removed(from: dialled) }.flatMap(forms) + [dialled]
+    let canBegin = !nationalPrefixes.contains { $0.isNeverPart && dialled.begins(with: $0.pattern) }
+    return nationalPrefixes.compactMap { $0.removed(from: dialled) }.flatMap(forms) + (canBegin ? [dialled] : [])
   }
 }

@@ -112,6 +112,8 @@ struct PhoneNumberTests {
       ("+999 123456789", nil, .unknownCallingCode), ("+0 123456789", nil, .unknownCallingCode),
       ("00 999 123456", "DE", .unknownCallingCode), ("+3", nil, .unknownCallingCode), ("00", nil, .unknownCallingCode),
       ("+44 7700", nil, .tooShort), ("+44", nil, .tooShort), ("555-1234", "US", .tooShort), ("0612", "FR", .tooShort),
+      // A digit is missing: the national prefix doesn't make up for it.
+      ("06 12 34 56 7", "FR", .tooShort), ("1 415 555 123", "US", .tooShort), ("+33 06 12 34 56 7", nil, .tooShort),
       ("011 44 77", "US", .tooShort), ("+1234567890123456", nil, .tooLong), ("+1 415 555 12345", nil, .tooLong),
       ("001 44 7700 900123", "DE", .tooLong), ("06 12 34 56 78 90", "FR", .tooLong),
       ("44 7700 900123", "US", .tooLong),

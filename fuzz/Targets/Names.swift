@@ -27,7 +27,7 @@ enum Names {
     let digits = number.e164.utf8.dropFirst()
     let isE164 = number.e164.hasPrefix("+") && digits.count <= 15 && digits.allSatisfy { (0x30...0x39).contains($0) }
     try require(isE164, "a number is E.164")
-    try require(try? PhoneNumber(number.e164, region: nil) == number, "a number reads back")
+    try require((try? PhoneNumber(number.e164, region: nil)) == number, "a number reads back")
     try require(!number.description.contains(number.e164), "a number is printed masked")
   }
 
