@@ -8,10 +8,13 @@ BUILD := .build/release
 
 # What the programs are built from, and what they load when they need it.
 BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcurl4-openssl-dev libmicrohttpd-dev \
-  libgcrypt20-dev libidn2-dev
+  libgcrypt20-dev libidn2-dev libqrencode-dev
 # What the demo and the tests use besides: real parts, and checkers that aren't ours.
 TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
-  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit
+  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit \
+  python3-venv oathtool qrencode zbar-tools
+# The numbers that ours are compared with are of this release (scripts/phone-numbers).
+PHONENUMBERS := 9.0.43
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build-deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean
@@ -30,6 +33,8 @@ endef
 
 deps: build-deps ## install the Debian packages that are missing
 	$(call install,$(TEST_PACKAGES))
+	@ls -d .build-python/lib/python3*/site-packages/phonenumbers-$(PHONENUMBERS).dist-info >/dev/null 2>&1 || \
+	  { python3 -m venv .build-python && .build-python/bin/pip install -q phonenumbers==$(PHONENUMBERS); }
 
 build-deps: ## those of them that building needs
 	$(call install,$(BUILD_PACKAGES))

@@ -70,6 +70,7 @@ let package = Package(
     library("CMicroHTTPD", apt: "libmicrohttpd-dev"),
     library("CCrypto", pkgConfig: "libgcrypt", apt: "libgcrypt20-dev"),
     library("CIDN", apt: "libidn2-dev"),
+    library("CQREncode", apt: "libqrencode-dev"),
     target("EventLoop", ["CLinux"]),
 
     // Ring 1: the nouns of sign-in. No I/O, no C.
@@ -82,7 +83,7 @@ let package = Package(
 
     // Ring 2: pure flow machines.
     target("LinkHandler", ["AuthCore"]),
-    target("PhoneVerification", ["AuthCore"]),
+    target("PhoneVerification", ["AuthCore"], embedding: ["Table/countries.tsv"]),
 
     // Ring 3: adapters that own one C library or one service each.
     target("DBusCore", ["CDBus"]),
@@ -91,6 +92,7 @@ let package = Package(
     target("IdentityToolkit", ["AuthCore", "EventLoop", "Crypto", "CCurl"]),
     target("SessionStore", ["AuthCore", "Crypto", "CSQLite"]),
     target("DomainNames", ["AuthCore", "CIDN"]),
+    target("QRCode", ["CQREncode"]),
     target(
       "Desktop", ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"], embedding: ["linkd-handler.desktop"]),
     target("Callers", ["DBus"]),
@@ -136,9 +138,10 @@ let package = Package(
     tests("AuthCoreTests", ["AuthCore"]),
     tests("AppConfigurationTests", ["AppConfiguration", "AuthCore", "TestSupport"]),
     tests("LinkHandlerTests", ["LinkHandler", "AuthCore", "AppConfiguration"]),
-    tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore"]),
+    tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore", "TestSupport"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
+    tests("QRCodeTests", ["QRCode", "TestSupport"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),

@@ -22,6 +22,7 @@ struct Architecture {
       "DBus": ["DBusCore", "CDBus", "EventLoop"],
       "Crypto": ["AuthCore", "CCrypto"],
       "DomainNames": ["AuthCore", "CIDN"],
+      "QRCode": ["CQREncode"],
       "IdentityToolkit": ["AuthCore", "EventLoop", "Crypto", "CCurl", "FoundationEssentials"],
       "SessionStore": ["AuthCore", "Crypto", "CSQLite"],
       "Desktop": ["AuthCore", "AppConfiguration", "Texts", "DBus", "EventLoop"],
@@ -49,7 +50,7 @@ struct Architecture {
       "CLinux": ["EventLoop", "linkd"],
       // One adapter in two modules (docs/design/0004-speed.md). The fuzzing asks libdbus whether our reader and rules say the same.
       "CDBus": ["DBusCore", "DBus", "FuzzTargets"], "CCurl": ["IdentityToolkit"], "CSQLite": ["SessionStore"],
-      "CIDN": ["DomainNames"],
+      "CIDN": ["DomainNames"], "CQREncode": ["QRCode"],
       // The emulator signs with the library itself, and has a server of its own: it isn't made of what it tests.
       "CCrypto": ["Crypto", "AuthEmulator"], "CMicroHTTPD": ["Loopback", "AuthEmulator"],
     ],

@@ -12,7 +12,7 @@ struct ShippedProgramsTests {
     #expect(result.status == 0)
     for library in [
       "swift", "Foundation", "libstdc++", "libgcc_s", "libcurl", "libmicrohttpd", "libcrypto", "libidn2", "libicu",
-      "not found",
+      "libqrencode", "libphonenumber", "not found",
     ] {
       #expect(!result.stdout.contains(library), "\(program) loads \(library)")
     }

@@ -19,6 +19,16 @@ enum Names {
     if let code = try? VerificationCode(text) {
       try require((try? VerificationCode(code.digits.reveal())) == code, "a code reads back")
     }
+    for region in [nil, "DE", "US", "AR", "KR"] { try phoneNumber(text, region) }
+  }
+
+  private static func phoneNumber(_ text: String, _ region: String?) throws(Fault) {
+    guard let number = try? PhoneNumber(text, region: region.flatMap { Region($0) }) else { return }
+    let digits = number.e164.utf8.dropFirst()
+    let isE164 = number.e164.hasPrefix("+") && digits.count <= 15 && digits.allSatisfy { (0x30...0x39).contains($0) }
+    try require(isE164, "a number is E.164")
+    try require((try? PhoneNumber(number.e164, region: nil)) == number, "a number reads back")
+    try require(!number.description.contains(number.e164), "a number is printed masked")
   }
 
   private static func email(_ text: String) throws(Fault) {
