@@ -11,7 +11,8 @@ BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcur
   libgcrypt20-dev libidn2-dev
 # What the demo and the tests use besides: real parts, and checkers that aren't ours.
 TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
-  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit
+  python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit \
+  oathtool
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build-deps static-runtime build demo test fuzz sanitize bench format lint install uninstall clean
