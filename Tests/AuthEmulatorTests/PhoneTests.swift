@@ -178,6 +178,23 @@ struct PhoneTests {
     #expect(try signIn(client, fresh, "123456").status == 200)
   }
 
+  @Test func whoSignsInAgainIsntMade() throws {
+    let client = try EmulatorClient()
+    func again() throws -> HTTPAnswer {
+      let session = try send(client).json["sessionInfo"] ?? .null
+      let code = try #require(client.emulator.smsCodes.last?.code)
+      return try client.post(
+        "accounts:signInWithPhoneNumber", ["sessionInfo": session, "code": .string(code), "operation": "REAUTH"])
+    }
+    client.emulator.setProductionRules(true)
+    #expect(try again().errorMessage == "USER_NOT_FOUND")
+    #expect(client.emulator.accountIDs.isEmpty)
+    client.emulator.setProductionRules(false)
+    #expect(try again().json["isNewUser"] == true)
+    client.emulator.setProductionRules(true)
+    #expect(try again().json["isNewUser"] == false)
+  }
+
   /// By the faults that there are.
   @Test(arguments: ["TOO_MANY_ATTEMPTS_TRY_LATER : x", "QUOTA_EXCEEDED : Exceeded quota."])
   func ratesAreLimitedOnDemand(_ message: String) throws {

@@ -9,12 +9,17 @@ enum PhoneSignIn {
       firstField: "phoneNumber", handler: send),
     .toolkit(
       "accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber",
-      fields: Shape.fields(texts: ["sessionInfo", "code", "idToken", "temporaryProof", "phoneNumber"]),
+      fields: Shape.fields(
+        texts: ["sessionInfo", "code", "idToken", "temporaryProof", "phoneNumber"],
+        others: ["operation": .word(operationWords)]),
       firstField: "temporaryProof", handler: signIn),
     Operation(
       name: "verificationCodes", method: "GET", paths: ProjectControl.paths("verificationCodes"), access: .anybody
     ) { call, world in .json(["verificationCodes": .array(world[call.scope].smsCodes.map(\.json))]) },
   ]
+
+  /// By their index in the API.
+  private static let operationWords = ["VERIFY_OP_UNSPECIFIED", "SIGN_UP_OR_IN", "REAUTH", "UPDATE", "LINK"]
 
   /// What a wish for a text message says.
   static let wishFields = ["phoneNumber", "recaptchaToken", "captchaResponse"]
@@ -42,6 +47,9 @@ enum PhoneSignIn {
       return .json([
         "phoneNumber": .string(number), "temporaryProof": .string(proof), "temporaryProofExpiresIn": "3600",
       ])
+    }
+    if world.providers.hasProductionRules, call["operation"] == "REAUTH", existing == nil {
+      throw APIError("USER_NOT_FOUND")
     }
     try checkFactors(of: linking ?? existing)
     if linking == nil, existing?.disabled == true { throw APIError("USER_DISABLED") }
