@@ -4,16 +4,16 @@ import Testing
 
 @testable import IdentityToolkit
 
-@Suite("mfaEnrollment, mfaSignIn, passwords, Apple's tokens", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
+@Suite("mfaEnrollment, mfaSignIn, and changes of the account", .loopBehindDeadProxy, .timeLimit(.minutes(1)))
 struct SecondFactorCallTests {
   private static let tokens = #"{"idToken":"ID","refreshToken":"RT"}"#
   /// The answers don't say how long their tokens live: unknown is what makes them be refreshed before use.
   private let grant = TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: nil)
-  private let token = Secret("T")
+  let token = Secret("T")
 
   /// What a call sends, and what it makes of `reply`.
   @LoopActor
-  private func ask<Value>(
+  func ask<Value>(
     _ reply: String, status: Int = 200,
     _ call: @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> Value
   ) async throws -> (Value, ReceivedRequest) {
@@ -23,7 +23,7 @@ struct SecondFactorCallTests {
   }
 
   @LoopActor
-  private func refusal<Value>(
+  func refusal<Value>(
     _ reply: String, status: Int = 200,
     _ call: @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> Value
   ) async throws -> AuthFailure {
@@ -33,7 +33,7 @@ struct SecondFactorCallTests {
     return try await failure { () throws(AuthFailure) in try await call(toolkit, project) }
   }
 
-  private func body(_ request: ReceivedRequest) throws -> JSONValue { try #require(JSONValue(json: request.body)) }
+  func body(_ request: ReceivedRequest) throws -> JSONValue { try #require(JSONValue(json: request.body)) }
 
   // MARK: Enrollment
 
@@ -261,56 +261,5 @@ struct SecondFactorCallTests {
         pending: Secret("P"), code: Secret("1"), sessionInfo: Secret("S"), project: project)
     }
     #expect(error.error == .serviceUnavailable)
-  }
-
-  // MARK: The account
-
-  @Test("a new password brings new tokens; a portal's word isn't believed") @LoopActor func password() async throws {
-    let (tokens, request) = try await ask(#"{"localId":"u","idToken":"ID","refreshToken":"RT","expiresIn":"3600"}"#) {
-      toolkit, project throws(AuthFailure) in
-      try await toolkit.updatePassword(Secret("correct horse"), idToken: token, project: project)
-    }
-    #expect(tokens == TokenGrant(idToken: Secret("ID"), refreshToken: Secret("RT"), expiresIn: 3600))
-    #expect(
-      try body(request)
-        == ["idToken": "T", "password": "correct horse", "returnSecureToken": true, "tenantId": "t"])
-    let (none, _) = try await ask(#"{"localId":"u"}"#) { toolkit, project throws(AuthFailure) in
-      try await toolkit.updatePassword(Secret("correct horse"), idToken: token, project: project)
-    }
-    #expect(none == nil)
-    let error = try await refusal(#"{"status":"ok"}"#) { toolkit, project throws(AuthFailure) in
-      try await toolkit.updatePassword(Secret("correct horse"), idToken: token, project: project)
-    }
-    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "NO_ACCOUNT"))
-  }
-
-  @Test("a change of address is mailed to the new one") @LoopActor func email() async throws {
-    let (_, request) = try await ask(#"{"kind":"k","email":"old@example.com"}"#) {
-      toolkit, project throws(AuthFailure) in
-      try await toolkit.sendEmailChange(
-        to: "New+tag@example.com", idToken: token, continueURL: "https://app.example/done", project: project)
-    }
-    #expect(
-      try body(request)
-        == [
-          "requestType": "VERIFY_AND_CHANGE_EMAIL", "newEmail": "New+tag@example.com", "idToken": "T",
-          "continueUrl": "https://app.example/done", "clientType": "CLIENT_TYPE_WEB", "tenantId": "t",
-        ])
-  }
-
-  /// Identity-toolkit 2.19.
-  @Test("Apple's code is given back") @LoopActor func revoke() async throws {
-    let (_, request) = try await ask("{}") { toolkit, project throws(AuthFailure) in
-      try await toolkit.revokeAppleToken(code: Secret("c"), idToken: token, project: project)
-    }
-    #expect(request.target.contains("/v2/accounts:revokeToken?key="))
-    #expect(
-      try body(request) == ["providerId": "apple.com", "tokenType": "3", "token": "c", "idToken": "T"])
-    let recorded = try #require(
-      RecordedCall.exchanges("01").first { $0["name"] == "v2 accounts:revokeToken" }?["response"]?["body"])
-    let error = try await refusal(recorded.text, status: 501) { toolkit, project throws(AuthFailure) in
-      try await toolkit.revokeAppleToken(code: Secret("c"), idToken: token, project: project)
-    }
-    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "HTTP_501"))
   }
 }
