@@ -29,6 +29,8 @@ public enum ServerErrorTable {
     "PASSWORD_LOGIN_DISABLED": .operationNotAllowed,
     "PROJECT_DISABLED": .operationNotAllowed,
     "UNSUPPORTED_TENANT_OPERATION": .operationNotAllowed,
+    // Text messages cost money, and nobody pays for this project.
+    "BILLING_NOT_ENABLED": .operationNotAllowed,
     "ADMIN_ONLY_OPERATION": .adminOnly,
     "TENANT_ID_MISMATCH": .tenantMismatch,
     "INVALID_TENANT_ID": .tenantMismatch,

@@ -73,7 +73,7 @@ extension AuthEmulator {
     service.release(nil, removing: true)
     service.state.withLock { state in
       (state.world.projects, state.world.nextIDs) = ([:], [])
-      (state.world.clock, state.world.providers) = (.system, Providers())
+      (state.world.clock, state.world.providers, state.world.captchas) = (.system, Providers(), [:])
       state.log = []
     }
   }

@@ -15,7 +15,8 @@ extension AuthEmulator {
   public func setConsent(_ consent: Consent) { service.state.withLock { $0.world.providers.consent = consent } }
 
   /// Lets `accounts:signInWithIdp` do what production does and the recorded service doesn't: a conflict comes with a
-  /// `pendingToken`, which is then taken for the credential; and with `autoCreate: false` nobody is made.
+  /// `pendingToken`, which is then taken for the credential; and with `autoCreate: false` nobody is made. Nor does
+  /// `accounts:signInWithPhoneNumber` make anybody with `operation: REAUTH`.
   public func setProductionRules(_ areOn: Bool) {
     service.state.withLock { $0.world.providers.hasProductionRules = areOn }
   }

@@ -31,9 +31,30 @@ public final class IdentityToolkit {
     let request = HTTPRequest(
       url: project.url(host, path), body: encoded, headers: project.headers, backend: project.backend,
       isOnce: isOnce)
+    return try decode(try await send(request, project))
+  }
+
+  /// GETs `path`, and gives the answer whatever its status.
+  ///
+  /// - Throws: `networkUnavailable`, `serviceUnavailable` for an answer that is too large.
+  func get(
+    _ path: String, _ query: [(name: String, value: String)] = [], _ project: ProjectContext
+  ) async throws(AuthFailure) -> HTTPResponse {
+    let more = query.map { "&\($0.name)=\(Form.escaped($0.value))" }.joined()
+    return try await send(
+      HTTPRequest(
+        url: project.url(.identityToolkit, path) + more, headers: project.headers, backend: project.backend), project)
+  }
+
+  private func send(_ request: HTTPRequest, _ project: ProjectContext) async throws(AuthFailure) -> HTTPResponse {
     let response: HTTPResponse
     do throws(TransportError) { response = try await http.send(request) } catch { throw error.failure }
     if let date = response.date { onServerDate(project.backend, date, WallClock.now) }
+    return response
+  }
+
+  /// Reads an answer: what the server refuses comes before what it doesn't say (identity-toolkit 1.8).
+  func decode<Answer: Decodable>(_ response: HTTPResponse) throws(AuthFailure) -> Answer {
     if let failure = ServerFailure.read(response) { throw failure }
     do {
       return try JSONDecoder().decode(Answer.self, from: Data(response.body))

@@ -6,6 +6,7 @@ extension IdentityToolkit {
   private struct Request: Encodable {
     let requestType: String
     var email: String?
+    var newEmail: String?
     var idToken: String?
     var continueUrl: String?
     var canHandleCodeInApp: Bool?
@@ -52,6 +53,20 @@ extension IdentityToolkit {
       Request(
         requestType: "VERIFY_EMAIL", idToken: idToken.reveal(), continueUrl: continueURL, tenantId: project.tenantID),
       project)
+  }
+
+  /// Has a link mailed to `newEmail` that makes it the account's address. Nothing changes before it's opened; then the tokens
+  /// issued before may end.
+  ///
+  /// - Throws: `emailAlreadyInUse` where the project tells, `invalidEmail`, `requiresRecentLogin`, `tokenRevoked`,
+  ///   `unauthorizedDomain`, `tooManyRequests`, …
+  public func sendEmailChange(
+    to newEmail: String, idToken: Secret<String>, continueURL: String?, project: ProjectContext
+  ) async throws(AuthFailure) {
+    try await send(
+      Request(
+        requestType: "VERIFY_AND_CHANGE_EMAIL", newEmail: newEmail, idToken: idToken.reveal(), continueUrl: continueURL,
+        tenantId: project.tenantID), project)
   }
 
   private func send(_ request: Request, _ project: ProjectContext) async throws(AuthFailure) {

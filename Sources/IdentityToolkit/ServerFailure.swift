@@ -50,6 +50,8 @@ enum ServerFailure {
     if message.hasPrefix("API key not valid") || message.hasPrefix("The request is missing a valid API key") {
       return .invalidAPIKey
     }
+    // Firebase's emulator has no code for a first factor of before its last start.
+    if message.hasPrefix("(("), message.contains("endingCredential") { return .sessionExpired }
     // "from this iOS client application …", "from referer …", "to this API …".
     if message.hasPrefix("Requests "), message.hasSuffix("are blocked.") { return .appNotAuthorized }
     return nil

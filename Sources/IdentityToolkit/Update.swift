@@ -1,11 +1,12 @@
 public import AuthCore
 
-/// `accounts:update`: action codes applied, the profile changed (identity-toolkit 2.7).
+/// `accounts:update`: action codes applied, the profile and the password changed (identity-toolkit 2.7).
 /// https://cloud.google.com/identity-platform/docs/reference/rest/v1/accounts/update
 extension IdentityToolkit {
   private struct Request: Encodable {
     var oobCode: String?
     var idToken: String?
+    var password: String?
     var displayName: String?
     var photoUrl: String?
     var deleteAttribute: [String]?
@@ -25,6 +26,13 @@ extension IdentityToolkit {
     func grant() throws(AuthFailure) -> TokenGrant? {
       guard idToken.filled != nil, refreshToken.filled != nil else { return nil }
       return try TokenGrant(idToken, refreshToken, expiresIn)
+    }
+
+    /// A captive portal may answer with JSON too: nobody is told that something changed on such a word.
+    func checkAccount() throws(AuthFailure) {
+      guard localId.filled != nil || email.filled != nil || idToken.filled != nil else {
+        throw AuthFailure(.serviceUnavailable, serverCode: "NO_ACCOUNT")
+      }
     }
   }
 
@@ -68,9 +76,22 @@ extension IdentityToolkit {
     let answer: Answer = try await call(
       .identityToolkit, "v1/accounts:update",
       Request(idToken: idToken.reveal(), deleteProvider: [providerID], tenantId: project.tenantID), project)
-    guard answer.localId.filled != nil || answer.email.filled != nil || answer.idToken.filled != nil else {
-      throw AuthFailure(.serviceUnavailable, serverCode: "NO_ACCOUNT")
-    }
+    try answer.checkAccount()
+    return try answer.grant()
+  }
+
+  /// Gives `idToken`'s account a password, or another one. The tokens issued before end by that.
+  ///
+  /// - Returns: the new tokens, where the answer has some.
+  /// - Throws: `weakPassword`, `requiresRecentLogin`, `operationNotAllowed`, `tokenRevoked`, `userNotFound`,
+  ///   `userDisabled`, …
+  public func updatePassword(
+    _ password: Secret<String>, idToken: Secret<String>, project: ProjectContext
+  ) async throws(AuthFailure) -> TokenGrant? {
+    let answer: Answer = try await call(
+      .identityToolkit, "v1/accounts:update",
+      Request(idToken: idToken.reveal(), password: password.reveal(), tenantId: project.tenantID), project, once: true)
+    try answer.checkAccount()
     return try answer.grant()
   }
 }

@@ -30,7 +30,7 @@ struct SecondFactorTests {
     #expect(hexadecimal(long) == "aa4ae5e15272d00e95705637ce8a3b55ed402112")
   }
 
-  private static func client(hasTOTP: Bool = true) throws -> (EmulatorClient, JSONValue) {
+  static func client(hasTOTP: Bool = true) throws -> (EmulatorClient, JSONValue) {
     let client = try EmulatorClient()
     client.emulator.setClock(1_796_008_160_000)
     let owner = EmulatorClient.json.merging(["Authorization": "Bearer owner"]) { $1 }
@@ -48,17 +48,17 @@ struct SecondFactorTests {
     return (client, try signIn(client)["idToken"] ?? .null)
   }
 
-  private static func signIn(_ client: EmulatorClient) throws -> JSONValue {
+  static func signIn(_ client: EmulatorClient) throws -> JSONValue {
     try client.post("accounts:signInWithPassword", ["email": "a@example.com", "password": "correct horse"]).json
   }
 
-  private static func post(_ client: EmulatorClient, _ operation: String, _ body: JSONValue) throws -> HTTPAnswer {
+  static func post(_ client: EmulatorClient, _ operation: String, _ body: JSONValue) throws -> HTTPAnswer {
     try client.probe.request(
       "POST", "/identitytoolkit.googleapis.com/v2/accounts/\(operation)?key=k", headers: EmulatorClient.json,
       body: body.text)
   }
 
-  private static func code(_ secret: JSONValue?, at time: Int64 = 1_796_008_160) throws -> JSONValue {
+  static func code(_ secret: JSONValue?, at time: Int64 = 1_796_008_160) throws -> JSONValue {
     .string(TOTP.code(try #require(Base32.decode(secret?.string ?? "")), step: time / 30))
   }
 
@@ -124,5 +124,130 @@ struct SecondFactorTests {
     let (client, token) = try Self.client(hasTOTP: false)
     let answer = try Self.post(client, "mfaEnrollment:start", ["idToken": token, "totpEnrollmentInfo": [:]])
     #expect(answer.errorMessage == "INVALID_ARGUMENT : ((Missing phoneEnrollmentInfo.))")
+  }
+}
+
+/// Second factors that get old, and what production does and the recorded service doesn't.
+@Suite(.timeLimit(.minutes(1)))
+struct FactorSettingsTests {
+  private static let start: Int64 = 1_796_008_160
+
+  private func enroll(_ client: EmulatorClient, _ token: JSONValue) throws -> JSONValue {
+    try #require(
+      try SecondFactorTests.post(client, "mfaEnrollment:start", ["idToken": token, "totpEnrollmentInfo": [:]])
+        .json["totpSessionInfo"])
+  }
+
+  private func finish(
+    _ client: EmulatorClient, _ token: JSONValue, _ info: JSONValue, _ code: String
+  ) throws -> HTTPAnswer {
+    try SecondFactorTests.post(
+      client, "mfaEnrollment:finalize",
+      [
+        "idToken": token,
+        "totpVerificationInfo": ["sessionInfo": info["sessionInfo"] ?? .null, "verificationCode": .string(code)],
+      ])
+  }
+
+  /// Against a program that isn't ours.
+  @Test(
+    arguments: [
+      ["digits": 6], ["digits": 8, "period": 60], ["algorithm": "SHA256", "digits": 7, "period": 15],
+    ] as [JSONValue])
+  func codesAreThoseOfOathtool(_ settings: JSONValue) async throws {
+    let (client, token) = try SecondFactorTests.client()
+    _ = try client.control("PATCH", "factors", settings)
+    let info = try enroll(client, token)
+    #expect(info["verificationCodeLength"] == settings["digits"])
+    #expect(info["periodSec"] == settings["period"] ?? 30)
+    #expect(info["hashingAlgorithm"] == settings["algorithm"] ?? "SHA1")
+    let arguments = [
+      "--totp=\(info["hashingAlgorithm"]?.string ?? "")", "--base32",
+      "--digits=\(info["verificationCodeLength"]?.integer ?? 0)",
+      "--time-step-size=\(info["periodSec"]?.integer ?? 0)s",
+      "--now=@\(Self.start)", info["sharedSecretKey"]?.string ?? "",
+    ]
+    let result = try await Subprocess.run(["/usr/bin/oathtool"] + arguments)
+    let code = String(result.stdout.prefix { $0 != "\n" })
+    #expect(result.status == 0 && Int64(code.count) == info["verificationCodeLength"]?.integer)
+    // Settings count for what begins with them.
+    _ = try client.control("PATCH", "factors", [:])
+    #expect(try finish(client, token, info, code).status == 200)
+  }
+
+  @Test func firstFactorGetsOld() throws {
+    let (client, token) = try SecondFactorTests.client()
+    _ = try client.control("PATCH", "factors", ["pendingLifetime": 60])
+    let info = try enroll(client, token)
+    let secret = info["sharedSecretKey"]
+    #expect(
+      try finish(client, token, info, try SecondFactorTests.code(secret, at: Self.start).string ?? "").status == 200)
+    let pending = try SecondFactorTests.signIn(client)
+    func second(at time: Int64) throws -> HTTPAnswer {
+      try SecondFactorTests.post(
+        client, "mfaSignIn:finalize",
+        [
+          "mfaPendingCredential": pending["mfaPendingCredential"] ?? .null,
+          "mfaEnrollmentId": pending["mfaInfo"]?[pointer: "/0/mfaEnrollmentId"] ?? .null,
+          "totpVerificationInfo": ["verificationCode": try SecondFactorTests.code(secret, at: time)],
+        ])
+    }
+    client.emulator.setClock((Self.start + 60) * 1000)
+    #expect(try second(at: Self.start + 60).errorMessage == "INVALID_MFA_PENDING_CREDENTIAL")
+    client.emulator.setClock((Self.start + 59) * 1000)
+    #expect(try second(at: Self.start + 59).status == 200)
+  }
+
+  @Test func enrollmentEndsWhenItIsTold() throws {
+    let (client, token) = try SecondFactorTests.client()
+    var settings = FactorSettings()
+    settings.enrollmentLifetime = 10
+    client.emulator.setFactors(settings)
+    let info = try enroll(client, token)
+    #expect(info["finalizeEnrollmentTime"] == "2026-11-30T03:09:30.000Z")
+    client.emulator.setClock((Self.start + 10) * 1000 + 1)
+    #expect(try finish(client, token, info, "000000").errorMessage == "SESSION_EXPIRED")
+  }
+
+  @Test func phoneAsFactorTakesAToken() throws {
+    let (client, token) = try SecondFactorTests.client()
+    _ = try client.control("PATCH", "phone", ["captcha": true, "testNumbers": ["+15555550111": "123456"]])
+    func start(_ number: String) throws -> HTTPAnswer {
+      try SecondFactorTests.post(
+        client, "mfaEnrollment:start",
+        ["idToken": token, "phoneEnrollmentInfo": ["phoneNumber": .string(number), "recaptchaToken": "made up"]])
+    }
+    #expect(try start("+15555550100").errorMessage == "INVALID_RECAPTCHA_TOKEN")
+    let session = try start("+15555550111").json["phoneSessionInfo"]?["sessionInfo"] ?? .null
+    let enrolled = try SecondFactorTests.post(
+      client, "mfaEnrollment:finalize",
+      ["idToken": token, "phoneVerificationInfo": ["sessionInfo": session, "code": "123456"]])
+    #expect(enrolled.status == 200)
+    _ = try client.control("PATCH", "phone", ["captcha": true])
+    let pending = try SecondFactorTests.signIn(client)
+    let refused = try SecondFactorTests.post(
+      client, "mfaSignIn:start",
+      [
+        "mfaPendingCredential": pending["mfaPendingCredential"] ?? .null,
+        "mfaEnrollmentId": pending["mfaInfo"]?[pointer: "/0/mfaEnrollmentId"] ?? .null, "phoneSignInInfo": [:],
+      ])
+    #expect(refused.errorMessage == "MISSING_CLIENT_IDENTIFIER")
+  }
+
+  @Test func additionIsTakenBackByMail() throws {
+    let (client, token) = try SecondFactorTests.client()
+    _ = try client.control("PATCH", "factors", ["mailsAdditions": true])
+    let info = try enroll(client, token)
+    let code = try SecondFactorTests.code(info["sharedSecretKey"], at: Self.start).string ?? ""
+    #expect(try finish(client, token, info, code).status == 200)
+    #expect(try SecondFactorTests.signIn(client)["idToken"] == nil)
+    let mail = try #require(client.emulator.oobCodes.last)
+    #expect(mail.requestType == "REVERT_SECOND_FACTOR_ADDITION" && mail.email == "a@example.com")
+    #expect(mail.link.contains("mode=revertSecondFactorAddition&"))
+    let asked = try client.post("accounts:resetPassword", ["oobCode": .string(mail.code)]).json
+    #expect(asked["requestType"] == "REVERT_SECOND_FACTOR_ADDITION" && asked["email"] == "a@example.com")
+    #expect(try client.post("accounts:update", ["oobCode": .string(mail.code)]).json["localId"] == "u")
+    #expect(try SecondFactorTests.signIn(client)["idToken"] != nil)
+    #expect(try client.post("accounts:update", ["oobCode": .string(mail.code)]).errorMessage == "INVALID_OOB_CODE")
   }
 }

@@ -103,6 +103,8 @@ struct ConnectionTests {
 
   enum OnceCall: CaseIterable, Sendable {
     case emailLink, signUp, applyCode, reset, delete, mail, provider, customToken
+    case message, phone, startFactor, finishFactor, finishApp, startPhone, finishPhone, finishTOTP, withdraw
+    case password, emailChange, apple
   }
 
   /// libcurl sends again by itself what a kept connection gave no answer to, though the server may have seen it.
@@ -139,6 +141,43 @@ struct ConnectionTests {
       _ = try await toolkit.signInWithIdp(credential, idToken: nil, createsAccount: true, project: project)
     case .customToken: _ = try await toolkit.signInWithCustomToken(code, project: project)
     case .mail: try await toolkit.sendPasswordReset(to: "a@example.com", continueURL: nil, project: project)
+    case .emailChange:
+      try await toolkit.sendEmailChange(to: "a@example.com", idToken: code, continueURL: nil, project: project)
+    case .password: _ = try await toolkit.updatePassword(code, idToken: code, project: project)
+    case .apple: try await toolkit.revokeAppleToken(code: code, idToken: code, project: project)
+    case .withdraw: _ = try await toolkit.withdrawSecondFactor("f", idToken: code, project: project)
+    case .message, .phone, .startFactor, .finishFactor, .finishApp, .startPhone, .finishPhone, .finishTOTP:
+      try await sendCode(call, toolkit, project)
+    }
+  }
+
+  /// What sends a text message, or spends a code of one or of an authenticator app.
+  @LoopActor
+  private func sendCode(
+    _ call: OnceCall, _ toolkit: IdentityToolkit, _ project: ProjectContext
+  ) async throws(AuthFailure) {
+    let code = Secret("C1")
+    switch call {
+    case .message: _ = try await toolkit.sendVerificationCode(to: "+1", recaptchaToken: nil, project: project)
+    case .phone:
+      _ = try await toolkit.signInWithPhoneNumber(
+        .code(code, sessionInfo: code), operation: .signIn, project: project)
+    case .startFactor:
+      _ = try await toolkit.startSecondFactor(pending: code, factorUID: "f", recaptchaToken: nil, project: project)
+    case .finishFactor:
+      _ = try await toolkit.finishSecondFactor(pending: code, code: code, sessionInfo: code, project: project)
+    case .finishApp:
+      _ = try await toolkit.finishSecondFactor(pending: code, totpCode: code, factorUID: "f", project: project)
+    case .startPhone:
+      _ = try await toolkit.startPhoneEnrollment(
+        phoneNumber: "+1", recaptchaToken: nil, idToken: code, project: project)
+    case .finishPhone:
+      _ = try await toolkit.finishPhoneEnrollment(
+        code: code, sessionInfo: code, displayName: nil, idToken: code, project: project)
+    case .finishTOTP:
+      _ = try await toolkit.finishTOTPEnrollment(
+        code: code, sessionInfo: code, displayName: nil, idToken: code, project: project)
+    default: Issue.record("no such call")
     }
   }
 }

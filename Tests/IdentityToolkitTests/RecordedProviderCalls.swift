@@ -5,11 +5,11 @@ import Testing
 
 /// The calls about providers and custom tokens, as they were recorded.
 extension RecordedCall {
-  /// Those in transcripts about something else.
-  static var ofProviders: [RecordedCall] {
-    ["13", "14", "15", "29", "30", "32"].flatMap(inTranscript).filter {
-      $0.call.name == "signInWithIdp" || $0.call.name == "signInWithCustomToken"
-        || $0.request["deleteProvider"] != nil
+  /// Those in transcripts about something else, whose other calls don't matter here.
+  static var ofOthers: [RecordedCall] {
+    ["29", "30", "32"].flatMap(inTranscript).filter {
+      ["signInWithIdp", "signInWithCustomToken", "sendVerificationCode", "signInWithPhoneNumber"].contains($0.call.name)
+        || $0.call.name.hasPrefix("mfa") || $0.request["deleteProvider"] != nil
     }
   }
 

@@ -10,15 +10,17 @@ import Testing
 struct RecordingTests {
   static let exchanges =
     [
-      "02", "05", "06", "07", "08", "09", "10", "11", "12", "17", "18", "20", "21", "22", "23", "24", "25", "26", "28",
-      "35",
-    ].flatMap(RecordedCall.inTranscript) + RecordedCall.ofProviders
+      "02", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "17", "18", "20", "21", "22", "23",
+      "24", "25", "26", "28", "35",
+    ].flatMap(RecordedCall.inTranscript) + RecordedCall.ofOthers
 
   @Test("every call is among them, done and refused")
   func coverage() {
     let all: Set = [
       "signUp", "signInWithPassword", "sendOobCode", "signInWithEmailLink", "lookup", "token", "resetPassword",
-      "update", "delete", "createAuthUri", "signInWithIdp", "signInWithCustomToken",
+      "update", "delete", "createAuthUri", "signInWithIdp", "signInWithCustomToken", "sendVerificationCode",
+      "signInWithPhoneNumber", "mfaEnrollment:start", "mfaEnrollment:finalize", "mfaEnrollment:withdraw",
+      "mfaSignIn:start", "mfaSignIn:finalize",
     ]
     #expect(Set(Self.exchanges.filter { $0.status == 200 }.map(\.call.name)) == all)
     #expect(Set(Self.exchanges.filter { $0.status == 400 }.map(\.call.name)) == all)
@@ -27,6 +29,11 @@ struct RecordingTests {
     #expect(count { $0.call.name == "signInWithIdp" } > 60)
     #expect(count { $0.call.name == "signInWithCustomToken" } > 15)
     #expect(count { $0.request["deleteProvider"] != nil } == 5)
+    #expect(count { $0.call.name == "update" && $0.request["password"] != nil } == 4)
+    #expect(count { $0.request["requestType"] == "VERIFY_AND_CHANGE_EMAIL" } == 4)
+    #expect(count { $0.call.name == "sendVerificationCode" } > 20)
+    #expect(count { $0.call.name == "signInWithPhoneNumber" } > 20)
+    #expect(count { $0.call.name.hasPrefix("mfa") } > 30)
   }
 
   @Test("asked as recorded, understood as recorded", arguments: exchanges) @LoopActor
@@ -69,6 +76,8 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     case user(User)
     case code(ActionCodeInfo)
     case methods([String])
+    case session(Secret<String>)
+    case phone(PhoneAnswer)
     case failure(AuthFailure)
   }
 
@@ -81,13 +90,17 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
   let body: JSONValue
 
   static func inTranscript(_ number: String) -> [RecordedCall] {
+    exchanges(number).compactMap { RecordedCall($0, number) }
+  }
+
+  static func exchanges(_ number: String) -> [JSONValue] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Transcripts")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     guard let name = names.first(where: { $0.hasPrefix("\(number)-") }),
       let data = try? Data(contentsOf: folder.appending(path: name)),
       let transcript = try? JSONDecoder().decode(JSONValue.self, from: data)
     else { return [] }
-    return (transcript["exchanges"]?.array ?? []).compactMap { RecordedCall($0, number) }
+    return transcript["exchanges"]?.array ?? []
   }
 
   /// Nil for what linkd doesn't ask: other calls, other fields, what administrators ask.
@@ -107,6 +120,7 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
   }
 
   private static func call(_ path: String, _ body: [String: JSONValue]) -> Call? {
+    if let call = phone(path, body) { return call }
     let name = path.split(separator: ":").last.map(String.init) ?? ""
     func text(_ name: String) -> String? { body[name]?.string }
     func secret(_ name: String) -> Secret<String>? { text(name).map { Secret($0) } }
@@ -126,7 +140,9 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     case "signInWithPassword" where has("email", "password"):
       guard let email = text("email"), let password = secret("password") else { return nil }
       return Call(name) { .signIn(try await $0.signInWithPassword(email: email, password: password, project: $1)) }
-    case "sendOobCode": return mail(name, text("requestType"), text("email"), secret("idToken"), text("continueUrl"))
+    case "sendOobCode":
+      let email = text("email") ?? text("newEmail")
+      return mail(name, text("requestType"), email, secret("idToken"), text("continueUrl"))
     case "signInWithEmailLink":
       guard let email = text("email"), let code = secret("oobCode") else { return nil }
       let token = secret("idToken")
@@ -166,6 +182,11 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
         try await $0.sendEmailVerification(idToken: token, continueURL: continueURL, project: $1)
         return .sent
       }
+    case ("VERIFY_AND_CHANGE_EMAIL", let email?, let token?):
+      return Call(name) {
+        try await $0.sendEmailChange(to: email, idToken: token, continueURL: continueURL, project: $1)
+        return .sent
+      }
     default: return nil
     }
   }
@@ -196,6 +217,9 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
         .tokens(
           try await $0.updateProfile(displayName: display, photoURL: photo, idToken: token, project: $1))
       }
+    case "update" where has("idToken", "password"):
+      guard let token = secret("idToken"), let password = secret("password") else { return nil }
+      return Call(name) { .tokens(try await $0.updatePassword(password, idToken: token, project: $1)) }
     case "delete":
       guard let token = secret("idToken") else { return nil }
       let uid = text("localId") ?? ""
@@ -223,7 +247,7 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
   /// Fields in which the recorded client is another one.
   private static let others: Set<String> = [
     "clientType", "iOSBundleId", "androidPackageName", "androidMinimumVersion", "androidInstallApp", "linkDomain",
-    "continueUri", "canHandleCodeInApp", "returnSecureToken", "returnIdpCredential",
+    "continueUri", "canHandleCodeInApp", "returnSecureToken", "returnIdpCredential", "iosReceipt", "iosSecret",
   ]
 
   func check(_ actual: ReceivedRequest) throws {
@@ -234,6 +258,10 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
       // Forms may be encoded in several ways.
       if name == "postBody", let sent = json[name]?.string, let recorded = value.string {
         #expect(Self.form(sent) == Self.form(recorded))
+      } else if let members = value.object {
+        for (member, value) in members where !Self.others.contains(member) {
+          #expect(json[name]?[member] == value, "\(name).\(member)")
+        }
       } else {
         #expect(json[name] == value, "\(name)")
       }
@@ -261,6 +289,10 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     case .methods(let methods):
       #expect(status == 200)
       #expect(methods == (body["signinMethods"]?.array ?? []).compactMap(\.string))
+    case .session(let session):
+      let answer = body["phoneSessionInfo"] ?? body["phoneResponseInfo"] ?? body
+      #expect(status == 200 && session.reveal() == answer["sessionInfo"]?.string)
+    case .phone(let answer): try check(answer)
     case .user(let user):
       #expect(status == 200)
       let account = try #require(body["users"]?.array?.first)
@@ -282,9 +314,11 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     #expect(status == 200)
     #expect(grant.idToken.reveal() == (body["idToken"] ?? body["access_token"])?.string)
     #expect(grant.refreshToken.reveal() == (body["refreshToken"] ?? body["refresh_token"])?.string)
-    #expect(grant.expiresIn == 3600)
+    // The calls for second factors mostly don't say.
+    let says = body["expiresIn"] != nil || body["expires_in"] != nil
+    #expect(grant.expiresIn == (says ? 3600 : nil) && (says || call.name.hasPrefix("mfa")))
     let token = try IDToken(grant.idToken.reveal())
-    if call.name != "signInWithCustomToken" {
+    if call.name != "signInWithCustomToken", !call.name.hasPrefix("mfa") {
       #expect(token.subject == (body["localId"] ?? body["user_id"])?.string)
     }
     #expect(token.expiresAt == token.issuedAt.map { $0 + 3600 })
@@ -299,6 +333,8 @@ struct RecordedCall: Sendable, CustomTestStringConvertible {
     case 403:
       #expect(message == "The request is missing a valid API key.")
       #expect(failure.error == .invalidAPIKey)
+    case _ where message.hasPrefix("(("): #expect(failure == AuthFailure(.sessionExpired, serverCode: "REASON"))
+    case _ where message.hasPrefix("INVALID_ARGUMENT"): #expect(failure.error == .operationNotAllowed)
     default:
       let code = String(message.prefix { $0 != " " && $0 != ":" })
       #expect(failure.serverCode == code)

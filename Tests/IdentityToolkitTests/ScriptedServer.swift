@@ -78,14 +78,8 @@ final class ScriptedServer: Sendable {
 
   deinit { shutdown(socket, Int32(SHUT_RDWR)) }
 
-  /// A port on which nobody listens any more.
-  static func unusedPort() throws -> UInt16 {
-    let (socket, port) = try listen()
-    close(socket)
-    return port
-  }
-
-  private static func listen() throws -> (Int32, UInt16) {
+  /// A socket of its own port.
+  fileprivate static func listen(isDeaf: Bool = false) throws -> (Int32, UInt16) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -93,7 +87,8 @@ final class ScriptedServer: Sendable {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, length) == 0 && Glibc.listen(socket, 16) == 0 && getsockname(socket, $0, &length) == 0
+        bind(socket, $0, length) == 0 && (isDeaf || Glibc.listen(socket, 16) == 0)
+          && getsockname(socket, $0, &length) == 0
       }
     }
     guard bound else { throw POSIXFailure("listen", errno) }
@@ -189,6 +184,16 @@ final class ScriptedServer: Sendable {
     }
     return true
   }
+}
+
+/// A port that is taken and on which nobody listens: no other test's server gets it meanwhile.
+final class DeafPort: Sendable {
+  let number: UInt16
+  private let socket: Int32
+
+  init() throws { (socket, number) = try ScriptedServer.listen(isDeaf: true) }
+
+  deinit { close(socket) }
 }
 
 extension SignInAnswer {

@@ -80,7 +80,9 @@ struct TransportTests {
   @Test("nobody listens") @LoopActor
   func refused() async throws {
     let app = App(id: try #require(AppID("demo")), projectID: "p", apiKey: "k")
-    let address = try #require(EmulatorAddress("127.0.0.1:\(try ScriptedServer.unusedPort())"))
+    let port = try DeafPort()
+    defer { withExtendedLifetime(port) {} }
+    let address = try #require(EmulatorAddress("127.0.0.1:\(port.number)"))
     let project = ProjectContext(app: app, backend: .emulator(address))
     let error = try await failure { () throws(AuthFailure) in
       try await IdentityToolkit(http: HTTPClient()).signUpAnonymously(project: project)

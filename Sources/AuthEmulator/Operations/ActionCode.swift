@@ -15,10 +15,17 @@ enum ActionCode {
     switch record.requestType {
     case "VERIFY_EMAIL", "VERIFY_AND_CHANGE_EMAIL": found = project.account(email: record.email)
     case "RECOVER_EMAIL": found = project.accounts.first { $0.initialEmail == record.email }
+    case "REVERT_SECOND_FACTOR_ADDITION":
+      found = project.accounts.first { $0.factors?.contains { $0.id == record.factorID } == true }
     default: throw .notImplemented(record.requestType)
     }
     guard var account = found else { throw APIError("INVALID_OOB_CODE") }
     switch record.requestType {
+    case "REVERT_SECOND_FACTOR_ADDITION":
+      account.factors?.removeAll { $0.id == record.factorID }
+      project.spend(record)
+      project.store(account)
+      return account
     case "VERIFY_AND_CHANGE_EMAIL":
       guard let address = record.newEmail else { throw APIError("INVALID_OOB_CODE") }
       if project.account(email: address) != nil { throw APIError("EMAIL_EXISTS") }

@@ -53,6 +53,7 @@ enum Lookup {
     } else {
       guard let token = call.filled("idToken") else { throw APIError("MISSING_ID_TOKEN") }
       localID = try world[call.scope].redeem(idToken: token).account.localID
+      try world[call.scope].checkRecentLogin(call, now: world.now)
     }
     world[call.scope].delete(localID)
     return .json(["kind": "identitytoolkit#DeleteAccountResponse"])

@@ -5,28 +5,37 @@ import AuthCore
 enum PhoneSignIn {
   static let operations: [Operation] = [
     .toolkit(
-      "accounts:sendVerificationCode", legacy: "sendVerificationCode", fields: Shape.fields(texts: ["phoneNumber"]),
+      "accounts:sendVerificationCode", legacy: "sendVerificationCode", fields: Shape.fields(texts: wishFields),
       firstField: "phoneNumber", handler: send),
     .toolkit(
       "accounts:signInWithPhoneNumber", legacy: "verifyPhoneNumber",
-      fields: Shape.fields(texts: ["sessionInfo", "code", "idToken", "temporaryProof", "phoneNumber"]),
+      fields: Shape.fields(
+        texts: ["sessionInfo", "code", "idToken", "temporaryProof", "phoneNumber"],
+        others: ["operation": .word(operationWords)]),
       firstField: "temporaryProof", handler: signIn),
     Operation(
       name: "verificationCodes", method: "GET", paths: ProjectControl.paths("verificationCodes"), access: .anybody
     ) { call, world in .json(["verificationCodes": .array(world[call.scope].smsCodes.map(\.json))]) },
   ]
 
+  /// By their index in the API.
+  private static let operationWords = ["VERIFY_OP_UNSPECIFIED", "SIGN_UP_OR_IN", "REAUTH", "UPDATE", "LINK"]
+
+  /// What a wish for a text message says.
+  static let wishFields = ["phoneNumber", "recaptchaToken", "captchaResponse"]
+
   private static func send(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
     try checkTenant(call)
     let number = call["phoneNumber"] ?? ""
     try Check.phoneNumber(number)
     try checkFactors(of: world[call.scope].account(phoneNumber: number))
-    return .json(["sessionInfo": .string(world[call.scope].sendSMS(to: number))])
+    return .json(["sessionInfo": .string(try world.sendSMS(to: number, call.body, call.scope))])
   }
 
   private static func signIn(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
     try checkTenant(call)
-    let number = try provenNumber(call, &world[call.scope])
+    let now = world.now
+    let number = try provenNumber(call, &world[call.scope], now: now)
     let project = world[call.scope]
     let existing = project.account(phoneNumber: number)
     var linking: Account?
@@ -38,6 +47,9 @@ enum PhoneSignIn {
       return .json([
         "phoneNumber": .string(number), "temporaryProof": .string(proof), "temporaryProofExpiresIn": "3600",
       ])
+    }
+    if world.providers.hasProductionRules, call["operation"] == "REAUTH", existing == nil {
+      throw APIError("USER_NOT_FOUND")
     }
     try checkFactors(of: linking ?? existing)
     if linking == nil, existing?.disabled == true { throw APIError("USER_DISABLED") }
@@ -60,7 +72,7 @@ enum PhoneSignIn {
   }
 
   /// The number that the caller has shown to be his, by a code or by a proof from an earlier conflict.
-  private static func provenNumber(_ call: Call, _ project: inout Project) throws(APIError) -> String {
+  private static func provenNumber(_ call: Call, _ project: inout Project, now: Int64) throws(APIError) -> String {
     if let proof = call.filled("temporaryProof") {
       guard let number = call.filled("phoneNumber") else { throw APIError("MISSING_PHONE_NUMBER") }
       guard project.phoneProofs[proof] == number else { throw APIError("INVALID_TEMPORARY_PROOF") }
@@ -68,7 +80,7 @@ enum PhoneSignIn {
     }
     guard let session = call.filled("sessionInfo") else { throw APIError("MISSING_SESSION_INFO") }
     guard let code = call.filled("code") else { throw APIError("MISSING_CODE") }
-    return try project.redeemSMS(session: session, code: code)
+    return try project.redeemSMS(session: session, code: code, now: now)
   }
 
   private static func checkTenant(_ call: Call) throws(APIError) {

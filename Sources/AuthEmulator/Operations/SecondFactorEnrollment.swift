@@ -7,7 +7,7 @@ enum SecondFactorEnrollment {
       "accounts/mfaEnrollment:start", version: "v2",
       fields: Shape.fields(
         texts: ["idToken"],
-        others: ["phoneEnrollmentInfo": .record(["phoneNumber": .text]), "totpEnrollmentInfo": .record([:])]),
+        others: ["phoneEnrollmentInfo": wish, "totpEnrollmentInfo": .record([:])]),
       handler: start),
     .toolkit(
       "accounts/mfaEnrollment:finalize", version: "v2",
@@ -28,6 +28,9 @@ enum SecondFactorEnrollment {
     "sessionInfo": .text, "code": .text, "phoneNumber": .text, "androidVerificationProof": .text,
   ]
 
+  /// The wish for a text message, as an object.
+  static let wish = Shape.record(Shape.fields(texts: PhoneSignIn.wishFields))
+
   static func checkEnabled(_ project: Project) throws(APIError) {
     guard project.hasSMSFactors else { throw APIError("OPERATION_NOT_ALLOWED : SMS based MFA not enabled.") }
   }
@@ -37,8 +40,10 @@ enum SecondFactorEnrollment {
     guard account.email != nil, account.emailVerified == true else {
       throw APIError("UNVERIFIED_EMAIL : Need to verify email first before enrolling second factors.")
     }
+    let now = world.now
+    try world[call.scope].checkRecentLogin(call, now: now)
     if world[call.scope].hasTOTP, call.body["totpEnrollmentInfo"] != nil {
-      return .json(TOTP.begin(&world[call.scope], now: world.now))
+      return .json(TOTP.begin(&world[call.scope], now: now))
     }
     guard let info = call.body["phoneEnrollmentInfo"] else {
       throw APIError("INVALID_ARGUMENT : ((Missing phoneEnrollmentInfo.))")
@@ -46,7 +51,7 @@ enum SecondFactorEnrollment {
     let number = info["phoneNumber"]?.string ?? ""
     try Check.phoneNumber(number)
     try checkNew(number, account)
-    return .json(["phoneSessionInfo": ["sessionInfo": .string(world[call.scope].sendSMS(to: number))]])
+    return .json(["phoneSessionInfo": ["sessionInfo": .string(try world.sendSMS(to: number, info, call.scope))]])
   }
 
   private static func finalize(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
@@ -58,27 +63,33 @@ enum SecondFactorEnrollment {
       guard let info = call.body["phoneVerificationInfo"] else {
         throw APIError("INVALID_ARGUMENT : ((Missing phoneVerificationInfo.))")
       }
-      let number = try provenNumber(info, &world[call.scope])
+      let number = try provenNumber(info, &world[call.scope], now: world.now)
       try checkNew(number, account)
       factor = SecondFactor(phoneNumber: number, displayName: call["displayName"], enrolledAt: Dates.iso(world.now))
     }
     account.factors = (account.factors ?? []) + [factor]
     world[call.scope].store(account)
     session.factor = Session.Factor(id: factor.id, kind: factor.kind)
+    if world[call.scope].factorSettings.mailsAdditions, let email = account.email {
+      _ = world[call.scope].issueCode(
+        "REVERT_SECOND_FACTOR_ADDITION", mode: "revertSecondFactorAddition", email: email, factorID: factor.id,
+        continueURL: nil, origin: world.origin)
+    }
     return .json(try tokens(account, session, call, &world).without("expiresIn"))
   }
 
   /// The number of the code that somebody gives.
-  static func provenNumber(_ info: JSONValue, _ project: inout Project) throws(APIError) -> String {
+  static func provenNumber(_ info: JSONValue, _ project: inout Project, now: Int64) throws(APIError) -> String {
     if info["androidVerificationProof"] != nil { throw .notImplemented("androidVerificationProof is unsupported!") }
     guard let code = info["code"]?.string, !code.isEmpty else { throw APIError("MISSING_CODE") }
     guard let session = info["sessionInfo"]?.string, !session.isEmpty else { throw APIError("MISSING_SESSION_INFO") }
-    return try project.redeemSMS(session: session, code: code)
+    return try project.redeemSMS(session: session, code: code, now: now)
   }
 
   private static func withdraw(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
     guard let token = call.filled("idToken") else { throw APIError("MISSING_ID_TOKEN") }
     var (account, session) = try world[call.scope].redeem(idToken: token)
+    try world[call.scope].checkRecentLogin(call, now: world.now)
     guard account.factors?.contains(where: { $0.id == call["mfaEnrollmentId"] }) == true else {
       throw APIError("MFA_ENROLLMENT_NOT_FOUND")
     }

@@ -6,7 +6,7 @@ enum SecondFactorSignIn {
     .toolkit(
       "accounts/mfaSignIn:start", version: "v2",
       fields: Shape.fields(
-        texts: ["mfaPendingCredential", "mfaEnrollmentId"], others: ["phoneSignInInfo": .record(["phoneNumber": .text])]
+        texts: ["mfaPendingCredential", "mfaEnrollmentId"], others: ["phoneSignInInfo": SecondFactorEnrollment.wish]
       ),
       firstField: "mfaPendingCredential", handler: start),
     .toolkit(
@@ -28,11 +28,12 @@ enum SecondFactorSignIn {
     guard let id = call.filled("mfaEnrollmentId") else {
       throw APIError("MISSING_MFA_ENROLLMENT_ID : No second factor identifier is provided.")
     }
-    let account = try PendingCredential.redeem(pending, world[call.scope]).account
+    let account = try PendingCredential.redeem(pending, world[call.scope], now: world.now).account
     guard let number = account.factors?.first(where: { $0.id == id })?.phoneNumber else {
       throw APIError("MFA_ENROLLMENT_NOT_FOUND")
     }
-    return .json(["phoneResponseInfo": ["sessionInfo": .string(world[call.scope].sendSMS(to: number))]])
+    let session = try world.sendSMS(to: number, call.body["phoneSignInInfo"], call.scope)
+    return .json(["phoneResponseInfo": ["sessionInfo": .string(session)]])
   }
 
   private static func finalize(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
@@ -41,7 +42,7 @@ enum SecondFactorSignIn {
     guard let pending = call.filled("mfaPendingCredential") else {
       throw APIError("MISSING_CREDENTIAL : Please set MFA Pending Credential.")
     }
-    var (account, provider) = try PendingCredential.redeem(pending, world[call.scope])
+    var (account, provider) = try PendingCredential.redeem(pending, world[call.scope], now: world.now)
     let factor = try proven(call, account, &world)
     if account.disabled == true { throw APIError("USER_DISABLED") }
     account.lastLoginAt = String(world.now)
@@ -62,7 +63,7 @@ enum SecondFactorSignIn {
     guard let info = call.body["phoneVerificationInfo"] else {
       throw APIError("INVALID_ARGUMENT : MFA provider not supported!")
     }
-    let number = try SecondFactorEnrollment.provenNumber(info, &world[call.scope])
+    let number = try SecondFactorEnrollment.provenNumber(info, &world[call.scope], now: world.now)
     // Clients that know the masked number alone send the code there.
     let factor = account.factors?.first { $0.phoneNumber == number || $0.maskedNumber == number }
     guard let factor else { throw APIError("MFA_ENROLLMENT_NOT_FOUND") }

@@ -47,7 +47,7 @@ enum SendOobCode {
       email = try ownAddress(call, world[call.scope], byAdministrator: returnsLink)
     case "VERIFY_AND_CHANGE_EMAIL":
       mode = "verifyAndChangeEmail"
-      email = try changingAddress(call, world[call.scope], byAdministrator: returnsLink)
+      email = try changingAddress(call, world[call.scope], byAdministrator: returnsLink, now: world.now)
     default: throw .notImplemented(type)
     }
     let record = world[call.scope].issueCode(
@@ -79,11 +79,12 @@ enum SendOobCode {
 
   /// The same for an account that is about to get the address `newEmail`.
   private static func changingAddress(
-    _ call: Call, _ project: Project, byAdministrator: Bool
+    _ call: Call, _ project: Project, byAdministrator: Bool, now: Int64
   ) throws(APIError) -> String {
     guard let newEmail = call.filled("newEmail") else { throw APIError("MISSING_NEW_EMAIL") }
     if !byAdministrator, call["idToken"] == nil { throw APIError("MISSING_ID_TOKEN") }
     let email = try ownAddress(call, project, byAdministrator: byAdministrator)
+    try project.checkRecentLogin(call, now: now)
     if project.account(email: newEmail) != nil { throw APIError("EMAIL_EXISTS") }
     return email
   }

@@ -5,7 +5,6 @@ enum Unsupported {
     toolkit("v1/accounts:verifyIosClient", "accounts.verifyIosClient"),
     toolkit("v1/accounts:issueSamlResponse", "accounts.issueSamlResponse"),
     toolkit("v2/accounts:revokeToken", "accounts.revokeToken"),
-    toolkit("v2/recaptchaConfig", "getRecaptchaConfig", method: "GET"),
     toolkit("v2/passwordPolicy", "getPasswordPolicy", method: "GET"),
     toolkit("v1/sessionCookiePublicKeys", "getSessionCookiePublicKeys", method: "GET"),
     toolkit("v2/defaultSupportedIdps", "defaultSupportedIdps.list", method: "GET"),

@@ -41,6 +41,9 @@ enum UpdateAccount {
     } else {
       if call["customAttributes"] != nil { throw APIError("INSUFFICIENT_PERMISSION") }
       if call.body["disableUser"] != nil { throw APIError("OPERATION_NOT_ALLOWED") }
+      if call.filled("password") != nil || call.filled("email") != nil {
+        try world[call.scope].checkRecentLogin(call, now: world.now)
+      }
     }
     try change.email(call, world[call.scope])
     try change.password(call, now: world.now)

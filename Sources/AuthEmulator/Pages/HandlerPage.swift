@@ -21,6 +21,7 @@ enum HandlerPage {
   }
 
   private static func show(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
+    if call.request.parameter("authType") == "verifyApp" { return CaptchaPage.show(call, &world) }
     let asked: Asked
     switch check(call) {
     case .success(let found): asked = found
@@ -77,7 +78,7 @@ enum HandlerPage {
   }
 
   /// The app's scheme: its client id backwards, or its app id (identity-toolkit 4.2).
-  private static func link(client: String?, app: String?, bundle: String) -> String? {
+  static func link(client: String?, app: String?, bundle: String) -> String? {
     var (scheme, host) = (bundle, "google")
     if let client {
       (scheme, host) = (client.split(separator: ".").reversed().joined(separator: "."), "firebaseauth")
@@ -147,20 +148,24 @@ enum HandlerPage {
       providerID: asked.providerID, sessionHash: asked.sessionHash)
     let answer = [("providerId", asked.providerID), ("id_token", account.claims.text), ("state", state)]
     let address = world.origin + path + "?" + query(answer)
-    return wayBack(asked, [("authType", "signInWithRedirect"), ("link", address)], world)
+    return wayBack(asked.link, asked.eventID, [("authType", "signInWithRedirect"), ("link", address)], world)
   }
 
   private static func refusal(_ asked: Asked, _ world: World) -> String {
-    let error: JSONValue = [
-      "code": "auth/user-cancelled",
-      "message": "The user did not grant your application the permissions it requested.",
-    ]
-    return wayBack(asked, [("firebaseError", error.text), ("authType", "signInWithRedirect")], world)
+    wayBack(
+      asked.link, asked.eventID, [("firebaseError", cancelled.text), ("authType", "signInWithRedirect")], world)
   }
 
-  private static func wayBack(_ asked: Asked, _ answer: [(String, String)], _ world: World) -> String {
-    let inner = world.origin + "/__/auth/callback?" + query(answer + [("eventId", asked.eventID)])
-    return asked.link + "?deep_link_id=" + URLText.encodeComponent(inner)
+  /// What the app is told of somebody who doesn't go on.
+  static let cancelled: JSONValue = [
+    "code": "auth/user-cancelled",
+    "message": "The user did not grant your application the permissions it requested.",
+  ]
+
+  /// The link that hands an answer to the app.
+  static func wayBack(_ link: String, _ event: String, _ answer: [(String, String)], _ world: World) -> String {
+    let inner = world.origin + "/__/auth/callback?" + query(answer + [("eventId", event)])
+    return link + "?deep_link_id=" + URLText.encodeComponent(inner)
   }
 
   private static func query(_ pairs: [(String, String)]) -> String {

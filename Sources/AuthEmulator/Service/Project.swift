@@ -6,6 +6,8 @@ struct OobRecord: Sendable {
   let requestType: String
   let email: String
   let newEmail: String?
+  /// The second factor that it takes away.
+  let factorID: String?
   /// The link of the mail.
   let link: String
 
@@ -22,6 +24,10 @@ struct SMSRecord: Sendable {
   let code: String
   let phoneNumber: String
   let sessionInfo: String
+  /// Unix milliseconds.
+  let sentAt: Int64
+  /// Wrong codes that it has been tried with.
+  var attempts = 0
 
   var json: JSONValue {
     ["code": .string(code), "phoneNumber": .string(phoneNumber), "sessionInfo": .string(sessionInfo)]
@@ -52,6 +58,11 @@ struct Project: Sendable {
   /// Whether second factors by authenticator app are on; the recorded service knows none.
   var hasTOTP = false
   var enrollments: [TOTP.Enrollment] = []
+  var phone = PhoneSettings()
+  var factorSettings = FactorSettings()
+  var recentLogin = RecentLogin()
+  /// When first factors were shown, by what they gave; Unix milliseconds.
+  var pendingSince: [String: Int64] = [:]
 
   init(id: String, tenant: Tenant? = nil) { (self.id, self.tenant) = (id, tenant) }
 
@@ -96,18 +107,29 @@ struct Project: Sendable {
   mutating func deleteAllAccounts() { accounts = [] }
 
   /// Sends a code to a number and gives the session it belongs to.
-  mutating func sendSMS(to number: String) -> String {
-    let record = SMSRecord(code: RandomText.digits(6), phoneNumber: number, sessionInfo: RandomText.urlLetters(226))
+  mutating func sendSMS(to number: String, now: Int64) -> String {
+    let record = SMSRecord(
+      code: phone.testNumbers[number] ?? RandomText.digits(6), phoneNumber: number,
+      sessionInfo: RandomText.urlLetters(226), sentAt: now)
     smsCodes.append(record)
     return record.sessionInfo
   }
 
   /// The number that a code of a text message proves; the code is spent by that.
-  mutating func redeemSMS(session: String?, code: String?) throws(APIError) -> String {
+  mutating func redeemSMS(session: String?, code: String?, now: Int64) throws(APIError) -> String {
     guard let index = smsCodes.firstIndex(where: { $0.sessionInfo == session }) else {
       throw APIError("INVALID_SESSION_INFO")
     }
-    guard smsCodes[index].code == code else { throw APIError("INVALID_CODE") }
+    if let lifetime = phone.codeLifetime, now >= smsCodes[index].sentAt + lifetime * 1000 {
+      throw APIError("SESSION_EXPIRED")
+    }
+    if let attempts = phone.attempts, smsCodes[index].attempts >= attempts {
+      throw APIError("TOO_MANY_ATTEMPTS_TRY_LATER")
+    }
+    guard smsCodes[index].code == code else {
+      smsCodes[index].attempts += 1
+      throw APIError("INVALID_CODE")
+    }
     return smsCodes.remove(at: index).phoneNumber
   }
 
@@ -116,14 +138,16 @@ struct Project: Sendable {
 
   /// Makes an action code and the link of its mail.
   mutating func issueCode(
-    _ requestType: String, mode: String, email: String, newEmail: String? = nil, continueURL: String?, origin: String
+    _ requestType: String, mode: String, email: String, newEmail: String? = nil, factorID: String? = nil,
+    continueURL: String?, origin: String
   ) -> OobRecord {
     let code = RandomText.urlLetters(54)
     let page = actionURL ?? "\(origin)/emulator/action"
     var link = page + (page.contains("?") ? "&" : "?") + "mode=\(mode)&lang=en&oobCode=\(code)&apiKey=fake-api-key"
     if let continueURL { link += "&continueUrl=\(URLText.encodeComponent(continueURL))" }
     if let tenant { link += "&tenantId=\(tenant.id)" }
-    let record = OobRecord(code: code, requestType: requestType, email: email, newEmail: newEmail, link: link)
+    let record = OobRecord(
+      code: code, requestType: requestType, email: email, newEmail: newEmail, factorID: factorID, link: link)
     oobCodes.append(record)
     return record
   }

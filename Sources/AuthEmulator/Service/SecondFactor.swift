@@ -7,6 +7,8 @@ struct SecondFactor: Sendable, Equatable {
   var phoneNumber: String?
   /// The secret of an authenticator app, in Base32.
   var totpSecret: String?
+  /// What its codes are like.
+  var totp = FactorSettings()
   var displayName: String?
   /// ISO 8601; nil where an administrator didn't say.
   var enrolledAt: String?
@@ -62,12 +64,19 @@ enum PendingCredential {
   }
 
   /// The account and the first factor's provider.
-  static func redeem(_ text: String, _ project: Project) throws(APIError) -> (account: Account, provider: String) {
+  static func redeem(
+    _ text: String, _ project: Project, now: Int64
+  ) throws(APIError) -> (account: Account, provider: String) {
     guard let bytes = Base64.decode(text), let content = try? JSONText.parse(bytes), content[mark] != nil,
       let localID = content["localId"]?.string, let provider = content["signInProvider"]?.string
     else { throw APIError("((Invalid phoneVerificationInfo.mfaPendingCredential.))") }
     guard content["projectId"]?.string == project.id else {
       throw APIError("INVALID_PROJECT_ID : Project ID does not match MFA pending credential.")
+    }
+    if let lifetime = project.factorSettings.pendingLifetime, let since = project.pendingSince[text],
+      now >= since + lifetime * 1000
+    {
+      throw APIError("INVALID_MFA_PENDING_CREDENTIAL")
     }
     guard let account = project.account(localID) else {
       throw APIError("((User in pendingCredentialPayload does not exist.))")
@@ -80,7 +89,9 @@ extension World {
   /// What a sign-in ends with: tokens, or a pending credential where the account has second factors.
   mutating func finishSignIn(_ account: Account, _ session: Session, _ scope: Scope) throws(APIError) -> JSONValue {
     if self[scope].hasFactors, account.factors?.isEmpty == false {
-      return PendingCredential.answer(account, provider: session.provider, self[scope])
+      let answer = PendingCredential.answer(account, provider: session.provider, self[scope])
+      if let pending = answer["mfaPendingCredential"]?.string { self[scope].pendingSince[pending] = now }
+      return answer
     }
     return try admit(account, session, scope)
   }

@@ -10,23 +10,23 @@ enum TOTP {
     let secret: String
     /// Unix milliseconds.
     let endsAt: Int64
+    let settings: FactorSettings
   }
 
-  private static let period: Int64 = 30
-  private static let digits = 6
   /// How many periods a clock may be off, either way.
   private static let tolerance: Int64 = 5
-  /// Milliseconds from the start of an enrollment to its last moment.
-  private static let enrollmentTime: Int64 = 300_000
 
   static func begin(_ project: inout Project, now: Int64) -> JSONValue {
+    let settings = project.factorSettings
     let enrollment = Enrollment(
-      sessionInfo: RandomText.urlLetters(226), secret: RandomText.base32(32), endsAt: now + enrollmentTime)
+      sessionInfo: RandomText.urlLetters(226), secret: RandomText.base32(32),
+      endsAt: now + settings.enrollmentLifetime * 1000, settings: settings)
     project.enrollments.append(enrollment)
     return [
       "totpSessionInfo": [
-        "sharedSecretKey": .string(enrollment.secret), "verificationCodeLength": .integer(Int64(digits)),
-        "hashingAlgorithm": "SHA1", "periodSec": .integer(period), "sessionInfo": .string(enrollment.sessionInfo),
+        "sharedSecretKey": .string(enrollment.secret), "verificationCodeLength": .integer(Int64(settings.digits)),
+        "hashingAlgorithm": .string(settings.algorithm.rawValue), "periodSec": .integer(settings.period),
+        "sessionInfo": .string(enrollment.sessionInfo),
         "finalizeEnrollmentTime": .string(Dates.iso(enrollment.endsAt)),
       ]
     ]
@@ -41,7 +41,7 @@ enum TOTP {
     }
     guard now <= enrollment.endsAt else { throw APIError("SESSION_EXPIRED") }
     var factor = SecondFactor(phoneNumber: nil, displayName: displayName, enrolledAt: Dates.iso(now))
-    factor.totpSecret = enrollment.secret
+    (factor.totpSecret, factor.totp) = (enrollment.secret, enrollment.settings)
     try check(info["verificationCode"]?.string, of: factor, now: now)
     project.enrollments.removeAll { $0.sessionInfo == session }
     return factor
@@ -49,20 +49,25 @@ enum TOTP {
 
   static func check(_ code: String?, of factor: SecondFactor, now: Int64) throws(APIError) {
     guard let code, !code.isEmpty else { throw APIError("MISSING_CODE") }
-    let step = now / 1000 / period
+    let step = now / 1000 / factor.totp.period
     guard let secret = factor.totpSecret.flatMap(Base32.decode),
-      (step - tolerance...step + tolerance).contains(where: { Self.code(secret, step: $0) == code })
+      (step - tolerance...step + tolerance).contains(where: { Self.code(secret, step: $0, factor.totp) == code })
     else { throw APIError("INVALID_CODE") }
   }
 
   /// The code of a period (RFC 6238 and 4226).
-  static func code(_ secret: [UInt8], step: Int64) -> String {
+  static func code(_ secret: [UInt8], step: Int64, _ settings: FactorSettings = FactorSettings()) -> String {
     let counter = (0..<8).map { UInt8(truncatingIfNeeded: step >> (56 - 8 * $0)) }
-    let mac = SHA1.hmac(counter, key: secret)
-    let offset = Int(mac[19] & 15)
+    let mac =
+      switch settings.algorithm {
+      case .sha1: SHA1.hmac(counter, key: secret)
+      case .sha256: Digest.hmac(counter, key: secret)
+      }
+    guard let last = mac.last else { return "" }
+    let offset = Int(last & 15)
     let number = mac[offset..<offset + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7fff_ffff
-    let text = String(number % 1_000_000)
-    return String(repeating: "0", count: digits - text.count) + text
+    let text = String(number)
+    return (String(repeating: "0", count: 10) + text).suffix(settings.digits).description
   }
 }
 

@@ -24,6 +24,8 @@ struct World: Sendable {
   var projects: [Scope: Project] = [:]
   var clock = Clock.system
   var providers = Providers()
+  /// The tokens that the captcha page gave out.
+  var captchas: [String: CaptchaToken] = [:]
   /// The ids that the next accounts and tenants get, before random ones.
   var nextIDs: [String] = []
   /// Those given to the present request, should it have to be handled again.

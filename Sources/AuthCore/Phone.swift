@@ -1,0 +1,46 @@
+/// What shows that somebody has a phone number (identity-toolkit 2.13).
+public enum PhoneCredential: Sendable, Hashable {
+  /// The code of a text message, and the session that it was sent for.
+  case code(Secret<String>, sessionInfo: Secret<String>)
+  /// What came with the word that the number is another account's: it signs in to that one, without a further message.
+  case temporaryProof(Secret<String>, phoneNumber: String)
+}
+
+/// How much a project asks of reCAPTCHA Enterprise before it sends a text message (identity-toolkit 2.17, 6.5). The raw value
+/// is the server's word.
+public enum RecaptchaEnforcement: String, Sendable, Hashable, CaseIterable {
+  /// Nothing; the handler's page is what tells people from programs.
+  case off = "OFF"
+  /// It listens: without its token the page counts.
+  case audit = "AUDIT"
+  /// Its token alone counts. linkd has no way to one.
+  case enforce = "ENFORCE"
+}
+
+/// An authenticator app that is about to become a second factor (identity-toolkit 2.18).
+public struct TOTPEnrollment: Sendable, Hashable {
+  /// Base32 (RFC 4648), in capitals.
+  public var secret: Secret<String>
+  /// Digits of a code.
+  public var digits: Int
+  /// Seconds that a code counts.
+  public var period: Int
+  /// `SHA1`, `SHA256` or `SHA512`, as `otpauth` URIs say it.
+  public var algorithm: String
+  /// What the code is given back with.
+  public var sessionInfo: Secret<String>
+  /// Unix seconds of the last moment, by the server's clock; nil where it named none.
+  public var endsAt: Int64?
+
+  /// Every field by name.
+  public init(
+    secret: Secret<String>, digits: Int, period: Int, algorithm: String, sessionInfo: Secret<String>, endsAt: Int64?
+  ) {
+    self.secret = secret
+    self.digits = digits
+    self.period = period
+    self.algorithm = algorithm
+    self.sessionInfo = sessionInfo
+    self.endsAt = endsAt
+  }
+}
