@@ -34,7 +34,8 @@ endef
 deps: build-deps ## install the Debian packages that are missing
 	$(call install,$(TEST_PACKAGES))
 	@ls -d .build-python/lib/python3*/site-packages/phonenumbers-$(PHONENUMBERS).dist-info >/dev/null 2>&1 || \
-	  { python3 -m venv .build-python && .build-python/bin/pip install -q phonenumbers==$(PHONENUMBERS); }
+	  { python3 -m venv .build-python && .build-python/bin/pip install -q phonenumbers==$(PHONENUMBERS); } || \
+	  echo "phonenumbers $(PHONENUMBERS) can't be had: the table of phone numbers isn't compared with it"
 
 build-deps: ## those of them that building needs
 	$(call install,$(BUILD_PACKAGES))
