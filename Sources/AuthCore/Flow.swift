@@ -181,6 +181,8 @@ public struct Flow: Sendable, Hashable {
 
   /// What the authorization request is to be like.
   public var authorizationOptions: AuthorizationOptions?
+  /// Whether the daemon is to open the browser; else whoever asked does.
+  public var opensBrowser: Bool
   /// The authorization request that the browser has, or had.
   public var authorization: PendingAuthorization?
   /// The provider's credential in hand, or kept for linking while the flow stands in `conflict`.
@@ -197,6 +199,8 @@ public struct Flow: Sendable, Hashable {
   public var error: AuthError?
   /// The server's sentence for people about `error`: untrusted text.
   public var errorDetail: String?
+  /// Id of a text that says more exactly why, where one error stands for several causes.
+  public var errorCause: String?
   /// Whether a new mail can mend a failure in one step.
   public var canRetry: Bool
   /// At `succeeded`: who it was.
@@ -224,6 +228,7 @@ public struct Flow: Sendable, Hashable {
     sequence = 1
     forceSameDevice = false
     mailPending = false
+    opensBrowser = false
     isCodeChecked = false
     isConfirmed = false
     wantsNewPassword = false
@@ -233,4 +238,9 @@ public struct Flow: Sendable, Hashable {
     isUpgraded = false
     signInMethods = []
   }
+}
+
+extension Flow {
+  /// Why the last step failed, with all that is known about it.
+  public var failure: AuthFailure? { error.map { AuthFailure($0, detail: errorDetail, cause: errorCause) } }
 }

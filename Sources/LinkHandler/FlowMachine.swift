@@ -40,6 +40,8 @@ private struct VisibleFlow: Equatable {
   private let signInMethods: [String]
   private let actionKind: LinkKind?
   private let conflict: ConflictKind?
+  private let existingUID: String?
+  private let errorCause: String?
   private let expiresAt: Int64
 
   init(_ flow: Flow) {
@@ -50,6 +52,8 @@ private struct VisibleFlow: Equatable {
     signInMethods = flow.signInMethods
     actionKind = flow.actionKind
     conflict = flow.conflict
+    existingUID = flow.existingUID
+    errorCause = flow.errorCause
     expiresAt = flow.expiresAt
   }
 }

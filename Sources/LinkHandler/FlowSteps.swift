@@ -54,6 +54,7 @@ extension Flow {
   mutating func note(_ failure: AuthFailure?) {
     error = failure?.error
     errorDetail = failure?.detail
+    errorCause = failure?.cause
   }
 
   mutating func forgetSecrets() {

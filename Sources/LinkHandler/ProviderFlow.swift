@@ -44,9 +44,10 @@ struct ProviderFlow: FlowSteps {
     switch event {
     case .ready(let request): return ready(request, at: now)
     case .failed(let failure): return preparationFailed(failure, at: now)
-    case .browserMissing, .listenerMissing: return note(.handlerMissing)
+    case .browserMissing: return note(AuthFailure(.handlerMissing, cause: "cause.no-browser"))
+    case .listenerMissing: return note(AuthFailure(.handlerMissing, cause: "cause.port-lost"))
     case .browserRefused: return flow.stage == .waitingForRedirect ? flow.end(.cancelled, at: now) : []
-    case .redirectRefused(let error): return note(error)
+    case .redirectRefused(let error): return note(AuthFailure(error))
     case .redirected(let redirect): return flow.stage == .waitingForRedirect ? take(redirect, at: now) : []
     case .credentialReceived(let credential):
       guard flow.stage == .exchanging, flow.credential == nil, flow.answer == nil else { return [] }
@@ -211,7 +212,7 @@ extension AuthFailure {
   /// Whether the provider refuses the app itself (RFC 6749 5.2): no other code would help.
   fileprivate var isRegistrationFault: Bool {
     switch serverCode {
-    case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_request": true
+    case "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope": true
     default: error == .cancelled || error == .userMismatch || error == .noSuchApp || error == .noSuchProvider
     }
   }

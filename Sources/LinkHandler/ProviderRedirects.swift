@@ -3,11 +3,15 @@ import AuthCore
 /// What the browser brings to a flow by a provider.
 extension ProviderFlow {
   /// What isn't the flow's answer leaves it waiting, and tells the person.
-  mutating func note(_ error: AuthError) -> [FlowAction] {
-    guard flow.stage == .waitingForRedirect, flow.error != error else { return [] }
-    flow.note(AuthFailure(error))
+  mutating func note(_ failure: AuthFailure) -> [FlowAction] {
+    guard flow.stage == .waitingForRedirect, flow.error != failure.error || flow.errorCause != failure.cause else {
+      return []
+    }
+    flow.note(failure)
     return [.save]
   }
+
+  private mutating func note(_ error: AuthError) -> [FlowAction] { note(AuthFailure(error)) }
 
   mutating func take(_ redirect: OAuthRedirect, at now: Int64) -> [FlowAction] {
     switch redirect.response {

@@ -40,6 +40,8 @@ enum FlowBody {
     fields.put(34, flow.isUpgraded)
     fields.put(35, flow.previousUID)
     for method in flow.signInMethods { fields.put(36, method) }
+    fields.put(37, flow.errorCause)
+    fields.put(38, flow.opensBrowser)
     return fields.bytes
   }
 
@@ -82,6 +84,8 @@ enum FlowBody {
     flow.isUpgraded = fields.bool(34)
     flow.previousUID = try fields.string(35)
     flow.signInMethods = try OAuthFields.texts(fields.all(36))
+    flow.errorCause = try fields.string(37)
+    flow.opensBrowser = fields.bool(38)
   }
 
   private static func encode(_ grant: TokenGrant) -> [UInt8] {

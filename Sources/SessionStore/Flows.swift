@@ -91,6 +91,22 @@ extension SessionStore {
     return LoadedFlows(flows: flows, unreadable: unreadable, unnamed: unnamed, isIncomplete: isIncomplete)
   }
 
+  /// Flows that have ended since `moment` (Unix seconds), as far as they can be opened: they're still to be seen.
+  public func flows(endedSince moment: Int64) throws(StoreError) -> [Flow] {
+    let sealer = try key()
+    let statement = try connection.prepare(
+      "SELECT \(Self.columns) FROM flows WHERE ended >= ? ORDER BY ended, id LIMIT 1000", .integer(moment))
+    var flows: [Flow] = []
+    while try statement.step() {
+      do throws(StoreError) {
+        flows.append(try Self.flow(in: statement, with: sealer))
+      } catch {
+        guard case .corruptRow = error else { throw error }
+      }
+    }
+    return flows
+  }
+
   /// The next row; false too where the file is damaged, which `isDamaged` then says.
   private static func step(_ statement: borrowing Statement, _ isDamaged: inout Bool) throws(StoreError) -> Bool {
     do throws(StoreError) {

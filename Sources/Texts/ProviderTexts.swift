@@ -20,6 +20,13 @@ extension Texts {
       + "the app's file, then try again.",
     "cause.no-page-library":
       "The browser can't come back this way, since libmicrohttpd isn't installed. Install it, or choose 'scheme'.",
+    "cause.no-browser":
+      "No browser could be opened. Open the page yourself, on any machine: the program that began the sign-in can show its "
+      + "address.",
+    "cause.port-lost":
+      "The port that the browser comes back to is used by another program now. Go on in the browser, then paste the address "
+      + "at which it ends with 'linkctl open'.",
+    "cause.not-starter": "Only the program that began the sign-in may have its page's address. Start one of your own.",
     "cause.not-linked": "The account doesn't sign in that way. 'linkctl whoami' shows the ways it has.",
     "page.confirm": "Sign in to {app} on this computer?",
     "page.confirm-button": "Sign in",

@@ -128,6 +128,9 @@ final class Daemon {
     let flows = found?.flows ?? []
     for key in registry.storedKeys + flows.map(\.key) { _ = registry.keep(key) }
     coordinator.restore(flows.filter { registry.keepers[$0.key] != nil })
+    // Whoever follows a flow may have been left without its end.
+    let ended = try? services.stored { store throws(StoreError) in try store.flows(endedSince: now - 60) }
+    coordinator.showAgain((ended ?? []).filter { registry.keepers[$0.key] != nil })
     guard let found, found.isIncomplete || found.unnamed > 0 || !found.unreadable.isEmpty else { return }
     log.error("the store is damaged", ["unreadable": found.unreadable.count + found.unnamed])
     for keeper in registry.keepers.values where keeper.machine.health == .ok {

@@ -12,6 +12,8 @@ extension FlowCoordinator {
 
   func prepareAuthorization(_ flow: Flow, delay: Int64) {
     later(flow, delay, at: .starting) { keeper in
+      // Given up meanwhile: nobody comes back to the listener.
+      defer { if self.flow(flow.id)?.stage.isEnd != false { self.returns.release(flow.id) } }
       do throws(AuthFailure) {
         return .authorization(.ready(try await self.authorizations.request(for: flow, keeper.app)))
       } catch {
@@ -20,9 +22,11 @@ extension FlowCoordinator {
     }
   }
 
-  /// For whoever asked for it in this life of the daemon, unless they do it themselves.
+  /// For whoever asked for it.
   func openBrowser(_ flow: Flow) {
-    guard let wish = browsing.removeValue(forKey: flow.id), let page = flow.authorization?.url else { return }
+    guard flow.opensBrowser, let page = flow.authorization?.url else { return }
+    // What a window or a token was for is gone with the daemon that was asked.
+    let wish = browsing.removeValue(forKey: flow.id) ?? BrowserWish()
     let url = (try? returns.startPage(for: flow.id)) ?? page
     request(flow) { _ in
       switch await self.services.browser.open(

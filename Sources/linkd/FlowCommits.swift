@@ -10,7 +10,8 @@ extension FlowCoordinator {
   func commit(_ flow: Flow, _ actions: [FlowAction], code: Secret<String>?) throws(AuthFailure) {
     for action in actions {
       switch action {
-      case .save: try save(flow, code: code)
+      // A redirect's code counts as used once it's exchanged: what came with a foreign issuer wasn't.
+      case .save: try save(flow, code: flow.stage == .waitingForRedirect ? nil : code)
       case .adopt(let user, let grant): try adopt(flow, user, grant)
       case .endSession:
         // Whoever has signed in meanwhile stays.

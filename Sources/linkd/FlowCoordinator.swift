@@ -228,7 +228,7 @@ final class FlowCoordinator {
     }
     noteReturns(flow)
     services.broadcast.stageChanged(flow)
-    if flow.stage == .waitingForRedirect, flow.error != nil, flow.error != old?.error { onNews(flow) }
+    if flow.isNews(since: old) { onNews(flow) }
     if flow.stage.isEnd, old?.stage.isEnd != true { ended(flow) }
     if !flow.stage.isEnd, flow.isUnsolicited {
       if !unsolicited.contains(flow.id) { unsolicited.append(flow.id) }
@@ -264,6 +264,17 @@ final class FlowCoordinator {
 }
 
 extension Flow {
+  /// Whether a person is told at once what a live flow meets: an answer that isn't its own, accounts that collide for good, a
+  /// second mail where they wait for nothing any more.
+  fileprivate func isNews(since old: Flow?) -> Bool {
+    switch stage {
+    case .waitingForRedirect: error != nil && (error != old?.error || errorCause != old?.errorCause)
+    case .conflict: conflict != .anonymousUpgrade && old?.stage != .conflict
+    case .waitingForLink: conflict == .anonymousUpgrade && old?.stage == .starting
+    default: false
+    }
+  }
+
   /// Whether a link made it: nobody here asked for the mail.
   var isUnsolicited: Bool {
     switch method {

@@ -14,9 +14,9 @@ extension Flow {
   /// `Details` (contract: Flow), for a caller that may see everything.
   func details(session: Session?, app: App?, locale: String?) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
-    if let error {
-      out["error"] = .string(error.dbusName)
-      out["message"] = .string(AuthFailure(error, detail: errorDetail).message(locale: locale))
+    if let failure {
+      out["error"] = .string(failure.error.dbusName)
+      out["message"] = .string(failure.message(locale: locale))
     }
     switch stage {
     case .starting, .waitingForLink:
@@ -99,10 +99,9 @@ extension Flow {
       "message": .string(Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": email ?? ""])),
     ]
     out["email"] = email.map(DBusValue.string)
-    if conflict == .anonymousUpgrade {
-      out["anonymous-uid"] = anonymousUID.map(DBusValue.string)
-      out["existing-uid"] = existingUID.map(DBusValue.string)
-    }
+    if conflict == .anonymousUpgrade { out["anonymous-uid"] = anonymousUID.map(DBusValue.string) }
+    // The account that exists; in another conflict, who has signed in with another address since.
+    out["existing-uid"] = existingUID.map(DBusValue.string)
     return out
   }
 }
@@ -112,7 +111,7 @@ extension DBusDictionaries {
   static func reauthentication(_ session: Session) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     out["email"] = session.user.email.map(DBusValue.string)
-    switch session.method {
+    switch session.wayBack {
     case .emailLink: out["kind"] = .string("email-link")
     case .phone:
       out["kind"] = .string("phone")
@@ -123,5 +122,18 @@ extension DBusDictionaries {
     case .password, .anonymous, .custom, .actionCode, .totp, .none: out["kind"] = .string("password")
     }
     return out
+  }
+}
+
+extension Session {
+  /// How the user can prove who they are: as they signed in, or in another way that the account has, if that one was taken
+  /// from it.
+  var wayBack: SignInMethod {
+    guard case .provider(let id) = method else { return method }
+    let linked = user.providers.map(\.providerID)
+    if linked.contains(id) { return method }
+    if let other = linked.first(where: { $0.contains(".") }) { return .provider(other) }
+    if linked.contains("password") { return .password }
+    return linked.contains("phone") ? .phone : .emailLink
   }
 }

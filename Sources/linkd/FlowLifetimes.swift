@@ -20,6 +20,16 @@ extension FlowCoordinator {
     onDisappear(flow)
   }
 
+  /// Flows that have ended a moment ago are still to be seen, after a restart too.
+  func showAgain(_ ended: [Flow]) {
+    for flow in ended where flows[flow.id] == nil {
+      guard let machine = FlowMachine(flow) else { continue }
+      flows[flow.id] = machine
+      onAppear(flow)
+      hideLater(flow.id)
+    }
+  }
+
   /// Puts a finished flow back on the bus for a while: its link was opened again.
   func show(_ id: FlowID) throws(AuthFailure) {
     if flows[id] == nil {

@@ -28,12 +28,18 @@ enum FlowNotice {
       return Texts.lookup("notice.signed-in", locale: locale, ["name": name])
     // Something came to the flow that isn't its answer, and it goes on waiting.
     case .failed, .waitingForRedirect:
-      return flow.error.map { AuthFailure($0, detail: flow.errorDetail).message(locale: locale) }
+      return flow.failure?.message(locale: locale)
+    // A guest's link is spent, and another is on its way.
+    case .waitingForLink where flow.conflict == .anonymousUpgrade:
+      return Texts.lookup("conflict.new-link-sent", locale: locale)
+    case .conflict:
+      guard let conflict = flow.conflict else { return nil }
+      return Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": flow.email ?? ""])
     case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
     case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
     case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)
     case .cancelled, .expired, .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
-      .reauthenticationRequired, .conflict, .exchanging:
+      .reauthenticationRequired, .exchanging:
       return nil
     }
   }

@@ -42,6 +42,8 @@ final class LinkInbox {
   private let redirects: RedirectInbox
   /// Opens that match no row and no known code: each click is a new caller, so the limit is for all of them.
   private var strays = RateLimit(limit: 60, window: 60)
+  /// The same for what arrives by loopback: any web page can make a browser ask, and mustn't keep people's clicks out.
+  private var browserStrays = RateLimit(limit: 60, window: 60)
   private var unhandled: [UInt64: Unhandled] = [:]
   private var nextUnhandled: UInt64 = 1
 
@@ -91,7 +93,7 @@ final class LinkInbox {
   func open(_ url: String, caller: Caller) throws(AuthFailure) -> Verdict {
     switch registry.parser.parse(url, pending: coordinator.pendingReturns) {
     case .failure(let rejection):
-      try countStray()
+      try countStray(of: caller)
       if rejection.reason.exitCode == 3, let damage = registry.damaged.first(where: { $0.speaks(of: url) }) {
         services.log.warning("a link for an app whose file is damaged", ["file": damage.file])
         throw AuthFailure(.noSuchApp, detail: "\(damage.file): \(damage.error)", cause: "cause.app-file-damaged")
@@ -103,7 +105,7 @@ final class LinkInbox {
       guard case .action(let action) = link.content else {
         let verdict = try redirects.judge(link, url)
         // What a flow waits for is no stray.
-        if verdict.flow == nil { try countStray() }
+        if verdict.flow == nil { try countStray(of: caller) }
         try redirects.open(link, url, verdict)
         services.log.info(
           "redirect", ["kind": link.kind.rawValue, "flow": verdict.flow?.value ?? "-", "reason": verdict.reason ?? "-"])
@@ -117,15 +119,15 @@ final class LinkInbox {
     var verdict = Verdict(handled: true, kind: link.kind, via: link.via)
     switch try target(of: link, action) {
     case .failure(let rejection):
-      try countStray()
+      try countStray(of: caller)
       verdict = .rejected(rejection, via: link.via)
     case .success(.flow(let flow)):
-      if flow.stage == .cancelled || flow.stage == .expired { try countStray() }
+      if flow.stage == .cancelled || flow.stage == .expired { try countStray(of: caller) }
       try coordinator.open(flow.id, code: action.oobCode)
       verdict.flow = flow.id
       verdict.key = flow.key
     case .success(.unsolicited(let key)):
-      try countStray()
+      try countStray(of: caller)
       verdict.key = key
       verdict.flow = try openUnsolicited(action, key: key, caller: caller)
     }
@@ -202,8 +204,9 @@ final class LinkInbox {
   /// The flow as it stands in memory, where it's there.
   private func current(_ flow: Flow) -> Flow { coordinator.flow(flow.id) ?? flow }
 
-  private func countStray() throws(AuthFailure) {
-    guard strays.take(at: services.now) else { throw AuthFailure(.rateLimited, retryAfter: 60) }
+  private func countStray(of caller: Caller) throws(AuthFailure) {
+    let isAllowed = caller == .browser ? browserStrays.take(at: services.now) : strays.take(at: services.now)
+    guard isAllowed else { throw AuthFailure(.rateLimited, retryAfter: 60) }
   }
 
   // MARK: URLs of an app's scheme that aren't ours

@@ -6,6 +6,7 @@ import DBus
 struct Options {
   /// Bytes of a text: much of this goes into rows, requests and links.
   private static let textLimit = 32 * 1024
+  private static let listLimit = 8 * 1024
   private let values: [String: DBusValue]
   private var kind = "option"
 
@@ -43,7 +44,18 @@ struct Options {
     return text
   }
   func bool(_ key: String) throws(DBusError) -> Bool? { try read(key, "a boolean (b)", \.asBool) }
-  func strings(_ key: String) throws(DBusError) -> [String]? { try read(key, "a list of strings (as)", \.asStrings) }
+  func strings(_ key: String) throws(DBusError) -> [String]? {
+    let texts = try read(key, "a list of strings (as)", \.asStrings)
+    try checkTotal(key, texts ?? [])
+    return texts
+  }
+
+  /// Lists become parts of a URL, which a command line must hold.
+  private func checkTotal(_ key: String, _ texts: [String]) throws(DBusError) {
+    guard texts.reduce(0, { $0 + $1.utf8.count + 1 }) <= Self.listLimit else {
+      throw .invalidArgs("The \(kind) '\(key)' must have at most \(Self.listLimit) bytes in all.")
+    }
+  }
 
   /// A dictionary of texts (a{ss}).
   func texts(_ key: String) throws(DBusError) -> [String: String]? {
@@ -53,9 +65,10 @@ struct Options {
       guard case .string(let name) = entry.key, case .string(let text) = entry.value else { continue }
       texts[name] = text
     }
-    guard let entries = value.asEntries, entries.count == texts.count else {
+    guard case .dictionary(.string, .string, let entries) = value, entries.count == texts.count else {
       throw .invalidArgs("The \(kind) '\(key)' must be texts by name (a{ss}).")
     }
+    try checkTotal(key, texts.map { $0.key + $0.value })
     return texts
   }
 

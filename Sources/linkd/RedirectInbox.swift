@@ -36,17 +36,18 @@ struct RedirectInbox {
     guard coordinator.flow(id)?.stage == .waitingForRedirect else { return }
     var code: Secret<String>?
     if case .own(let response) = redirect.response { code = response.code }
-    if let code, try isOthers(code, id) {
+    if let code, let owner = try owner(of: code) {
+      // One exchange for each code: this flow's own was refused.
+      guard owner.id != id else { return }
       return try coordinator.handle(.authorization(.redirectRefused(.invalidProviderResponse)), id)
     }
     try coordinator.redirect(id, redirect, code: code)
   }
 
-  /// A code that another flow has had already.
-  private func isOthers(_ code: Secret<String>, _ id: FlowID) throws(AuthFailure) -> Bool {
+  /// The flow that has exchanged the code already.
+  private func owner(of code: Secret<String>) throws(AuthFailure) -> Flow? {
     let hash = SHA256.hash(code.reveal())
-    let owner = try services.stored { store throws(StoreError) in try store.flow(codeHash: hash) }
-    return owner.map { $0.id != id } ?? false
+    return try services.stored { store throws(StoreError) in try store.flow(codeHash: hash) }
   }
 
   private func flow(of link: Link, _ url: String) throws(AuthFailure) -> Flow? {
@@ -66,10 +67,10 @@ struct RedirectInbox {
 
   /// A wrong state leaves the true flow waiting, and the person hears of it (field report B055).
   private func tell(_ link: Link, _ url: String) {
-    for flow in coordinator.live where flow.stage == .waitingForRedirect && link.candidates.contains(flow.key.app) {
-      guard flow.returns.contains(url) else { continue }
-      try? coordinator.handle(.authorization(.redirectRefused(.stateMismatch)), flow.id)
+    let waiting = coordinator.live.filter {
+      $0.stage == .waitingForRedirect && link.candidates.contains($0.key.app) && $0.returns.contains(url)
     }
+    coordinator.handleAll(.authorization(.redirectRefused(.stateMismatch)), waiting.map(\.id))
   }
 }
 

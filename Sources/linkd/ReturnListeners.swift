@@ -82,7 +82,7 @@ final class ReturnListeners {
   private func open(_ port: UInt16) throws(AuthFailure) -> LoopbackListener {
     do throws(LoopbackError) {
       return try LoopbackListener(
-        port: port, refused: { [log] refusal in log.warning("a request was turned away", ["why": "\(refusal)"]) },
+        port: port, refused: { [log] refusal in log.debug("a request was turned away", ["why": "\(refusal)"]) },
         respond: { [weak self] request in self?.respond(request) ?? LoopbackResponse(status: 404) })
     } catch {
       log.warning("no listener", ["port": port, "why": "\(error)"])

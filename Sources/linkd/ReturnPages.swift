@@ -12,6 +12,8 @@ struct ReturnPages {
   let coordinator: FlowCoordinator
   let apps: @LoopActor (AppID) -> App?
   let log: Log
+  /// What the pages of this daemon know and no other page does.
+  let pageToken = Secret(FlowIDs.random().value)
 
   /// A redirect counts at once, as RFC 8252 has it. A mailed link is asked about first: programs that look through mails follow
   /// every link, and none of them presses a button (behaviour: How a mail's link reaches linkd).
@@ -29,9 +31,9 @@ struct ReturnPages {
       case (.head, .oauthRedirect): return LoopbackResponse(status: 200)
       case (.get, .emailSignIn) where verdict.handled, (.head, .emailSignIn) where verdict.handled:
         return LoopbackResponse(page: page("page.confirm", verdict, button: "page.confirm-button"))
-      case (.post, .emailSignIn) where verdict.handled && request.isSameOrigin:
+      case (.post, .emailSignIn) where verdict.handled && isOurs(request):
         return taken(try inbox.open(url, caller: .browser))
-      default: return try stray(url, verdict)
+      default: return try stray(url, verdict, isGet: request.method == .get)
       }
     } catch {
       return LoopbackResponse(status: 503, page: failure(error, locale: nil))
@@ -58,15 +60,19 @@ struct ReturnPages {
     case .cancelled: return LoopbackResponse(page: page("page.cancelled", verdict))
     case .succeeded: return LoopbackResponse(page: page("page.signed-in", verdict))
     case .failed, .expired, .waitingForRedirect:
-      guard let error = flow.error else { return refused(verdict) }
-      return LoopbackResponse(status: 400, page: failure(AuthFailure(error), locale: flow.locale))
+      guard let why = flow.failure else { return refused(verdict) }
+      return LoopbackResponse(status: 400, page: failure(why, locale: flow.locale))
     default: return LoopbackResponse(page: page("page.redirect-taken", verdict))
     }
   }
 
   /// `favicon.ico` and the like get nothing; what has a provider's words in it, but is nobody's, says so.
-  private func stray(_ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) -> LoopbackResponse {
-    guard Self.isProvidersAnswer(verdict) else { return LoopbackResponse(status: 404) }
+  private func stray(
+    _ url: String, _ verdict: LinkInbox.Verdict, isGet: Bool
+  ) throws(AuthFailure) -> LoopbackResponse {
+    // One that can't even be read came from a provider too, and somebody looks at what it brings.
+    let isUnreadable = isGet && verdict.kind == .none && coordinator.pendingReturns.contains(url)
+    guard Self.isProvidersAnswer(verdict) || isUnreadable else { return LoopbackResponse(status: 404) }
     return refused(try inbox.open(url, caller: .browser))
   }
 
@@ -78,6 +84,13 @@ struct ReturnPages {
     LoopbackResponse(status: 400, page: page("page.not-ours", verdict))
   }
 
+  /// Whether the button of our own page was pressed. A browser that vouches for nothing repeats what only that page knows.
+  private func isOurs(_ request: LoopbackRequest) -> Bool {
+    if request.isSameOrigin { return true }
+    guard request.origin == nil, request.secFetchSite == nil else { return false }
+    return request.body.reveal() == Array("page=\(pageToken.reveal())".utf8)
+  }
+
   // MARK: Pages
 
   private func page(_ id: String, _ verdict: LinkInbox.Verdict, button: String? = nil) -> ResultPage {
@@ -86,7 +99,10 @@ struct ReturnPages {
     let values = ["app": app?.displayName ?? "linkd"]
     return ResultPage(
       title: values["app"] ?? "linkd", paragraphs: [Texts.lookup(id, locale: locale, values)],
-      form: button.map { ResultPage.Form(button: Texts.lookup($0, locale: locale, values)) })
+      form: button.map {
+        ResultPage.Form(
+          button: Texts.lookup($0, locale: locale, values), fields: [("page", pageToken.reveal())])
+      })
   }
 
   private func failure(_ failure: AuthFailure, locale: String?) -> ResultPage {
@@ -96,5 +112,5 @@ struct ReturnPages {
 
 extension Caller {
   /// A browser of the user's own: the listener serves nobody else.
-  fileprivate static let browser = Caller(uniqueName: "browser")
+  static let browser = Caller(uniqueName: "browser")
 }

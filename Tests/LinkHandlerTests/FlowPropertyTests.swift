@@ -204,11 +204,13 @@ private struct Seen: Equatable {
   let canResendAt: Int64?
   let email: String?
   let conflict: ConflictKind?
+  let existingUID: String?
   let expiresAt: Int64
 
   init(_ flow: Flow) {
     (stage, error, canResendAt) = (flow.stage, flow.error, flow.canResendAt)
     (email, conflict, expiresAt) = (flow.email, flow.conflict, flow.expiresAt)
+    existingUID = flow.existingUID
   }
 }
 

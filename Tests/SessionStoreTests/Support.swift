@@ -116,6 +116,8 @@ func fullFlow() -> Flow {
   flow.wantsNewPassword = true
   flow.displayName = "Ada"
   flow.errorDetail = "Why it failed"
+  flow.errorCause = "cause.port-taken"
+  flow.opensBrowser = true
   flow.linkUID = "linked"
   flow.authorizationOptions = fullAuthorizationOptions()
   flow.authorization = fullAuthorization()

@@ -79,20 +79,11 @@ struct AccountInterface {
     return [.objectPath(Paths.flow(flow.id))]
   }
 
-  private var wayBack: SignInMethod? {
-    guard let session = keeper.machine.session, case .provider(let id) = session.method else {
-      return keeper.machine.session?.method
-    }
-    let linked = session.user.providers.map(\.providerID)
-    if linked.contains(id) { return session.method }
-    return linked.first { $0.contains(".") }.map(SignInMethod.provider)
-  }
-
   /// In the way in which the user has signed in, or in another that the account has, if that one was taken from it.
   private func reauthenticate(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     let options = try Options(call)
     let start = FlowStart(keeper: keeper, tree: tree)
-    switch wayBack {
+    switch keeper.machine.session?.wayBack {
     case .provider(let id)?:
       let id = try ProviderSignIns(keeper: keeper, tree: tree).reauthenticate(call, options, by: id)
       return [.objectPath(Paths.flow(id))]

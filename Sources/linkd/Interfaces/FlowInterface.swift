@@ -88,7 +88,8 @@ struct FlowInterface {
 
   private func resolveConflict(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     let options = tree.coordinator.flow(id)?.conflictOptions ?? []
-    guard let choice = ConflictChoice(rawValue: call.text(0)), options.isEmpty || options.contains(choice) else {
+    guard !options.isEmpty else { throw tree.reply(AuthFailure(.noSuchFlow), try Options(call), keeper) }
+    guard let choice = ConflictChoice(rawValue: call.text(0)), options.contains(choice) else {
       let words = options.map { "'\($0.rawValue)'" }.joined(separator: ", ")
       throw .invalidArgs("The choice must be one of those that the flow offers: \(words).")
     }
@@ -102,8 +103,11 @@ struct FlowInterface {
     let options = try Options(call)
     let wantsStartPage = try options.bool("start-page") ?? false
     let url = try tree.answer(options, keeper) { () throws(AuthFailure) -> String in
-      guard tree.coordinator.isStarter(call.caller, of: id) else { throw AuthFailure(.accessDenied) }
-      guard let url = tree.coordinator.flow(id)?.authorization?.url else { throw AuthFailure(.noSuchFlow) }
+      guard tree.coordinator.isStarter(call.caller, of: id) else {
+        throw AuthFailure(.accessDenied, cause: "cause.not-starter")
+      }
+      guard let flow = tree.coordinator.flow(id), flow.stage == .waitingForRedirect, let url = flow.authorization?.url
+      else { throw AuthFailure(.noSuchFlow) }
       return wantsStartPage ? try tree.coordinator.returns.startPage(for: id).reveal() : url.reveal()
     }
     return [.string(url)]

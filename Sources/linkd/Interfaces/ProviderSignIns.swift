@@ -40,6 +40,7 @@ struct ProviderSignIns {
       var flow = row
       try checkLink(flow)
       flow.authorizationOptions = wanted
+      flow.opensBrowser = wish != nil
       flow.linkTokenHash = try tree.services.links.hash(for: flow)
       tree.coordinator.browsing[flow.id] = wish
       do throws(AuthFailure) {
