@@ -65,6 +65,10 @@ struct ContractTests {
     }
     let purpose = try await world.gdbus(app, send, "a@example.com", "{'purpose': <'steal'>}")
     #expect(purpose.stderr.contains("InvalidArgs"))
+    for purpose in ["link", "reauthenticate"] {
+      let guest = try await world.gdbus(app, "org.linkd.Auth1.SignIn.SignInAnonymously", "{'purpose': <'\(purpose)'>}")
+      #expect(guest.stderr.contains("InvalidArgs"))
+    }
     #expect(try await world.gdbus(app, "org.linkd.Auth1.Account.Reauthenticate", "{}").stderr.contains("NoCurrentUser"))
   }
 

@@ -133,6 +133,8 @@ struct ProviderCommandTests {
       ["sign-in", "a.com", "--custom-parameter", "=x"], ["sign-in", "a.com", "--link", "--reauthenticate"],
       ["sign-in", "custom-token", "abc"], ["sign-in", "custom-token", "--token-stdin"], ["resolve", "f1"],
       ["resolve", "f1", "both"], ["account", "unlink"], ["account", "link"], ["account", "link", "a.com", "--link"],
+      ["sign-in", "anonymous", "--link"], ["sign-in", "anonymous", "--reauthenticate"],
+      ["account", "link", "anonymous"],
     ])
   func usage(_ arguments: [String]) async throws {
     let desk = try await Desk()

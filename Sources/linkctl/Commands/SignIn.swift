@@ -73,6 +73,10 @@ extension Command {
 
   private static func anonymous(_ context: Context) throws(Failure) -> Int32 {
     try onlyMethod(context)
+    guard try purpose(context).isEmpty else {
+      throw Failure(
+        UsageError(message: "'anonymous' makes a new guest, so it can't be added to an account or confirm one."))
+    }
     return try start(context, Contract.Interface.signIn, "SignInAnonymously", [], [:])
   }
 

@@ -105,6 +105,9 @@ struct SignInInterface {
   }
 
   private func signInAnonymously(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
+    guard [nil, FlowPurpose.signIn.rawValue].contains(try options.string("purpose")) else {
+      throw .invalidArgs("The option 'purpose' must be 'sign-in': a guest is a new account.")
+    }
     let flow = try start.row(call, options, method: .anonymous, purpose: .signIn, lifetime: AnonymousFlow.lifetime)
     return try tree.answer(options, keeper) { () throws(AuthFailure) in try tree.coordinator.startAnonymous(flow) }
   }
