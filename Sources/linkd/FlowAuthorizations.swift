@@ -77,7 +77,8 @@ extension FlowCoordinator {
       guard let idToken = tokens.idToken else {
         throw AuthFailure(.invalidProviderResponse, serverCode: "NO_ID_TOKEN")
       }
-      try await check(idToken, client, keeper)
+      // The provider's own clock: this machine's may be wrong (field report B114).
+      try await check(idToken, client, now: tokens.date ?? keeper.serverNow)
       credential.idToken = idToken
       credential.rawNonce = client.rawNonce
     }
@@ -86,11 +87,11 @@ extension FlowCoordinator {
   }
 
   private func check(
-    _ idToken: Secret<String>, _ client: PendingAuthorization.Client, _ keeper: SessionKeeper
+    _ idToken: Secret<String>, _ client: PendingAuthorization.Client, now: Int64
   ) async throws(AuthFailure) {
     for attempt in 1... {
       do throws(AuthFailure) {
-        _ = try await services.openID.verify(idToken: idToken, authorization: client, now: keeper.serverNow)
+        _ = try await services.openID.verify(idToken: idToken, authorization: client, now: now)
         return
       } catch {
         guard error.isTransient, attempt < Self.keyTries else { throw error }

@@ -45,7 +45,9 @@ extension Flow {
       out["previous-email"] = previousEmail.map(DBusValue.string)
       out["expires-at"] = .int64(expiresAt)
     case .reauthenticationRequired:
-      out["reauthentication"] = session.map { .dict(DBusDictionaries.reauthentication($0)) }
+      out["reauthentication"] = session.flatMap { session in
+        app.map { .dict(DBusDictionaries.reauthentication(session, $0)) }
+      }
       out["expires-at"] = .int64(expiresAt)
     case .failed:
       out["retry"] = .boolean(canRetry)
@@ -108,10 +110,10 @@ extension Flow {
 
 extension DBusDictionaries {
   /// How the user can prove who they are (contract: Flow, `reauthentication`).
-  static func reauthentication(_ session: Session) -> [String: DBusValue] {
+  static func reauthentication(_ session: Session, _ app: App) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     out["email"] = session.user.email.map(DBusValue.string)
-    switch session.wayBack {
+    switch session.wayBack(app) {
     case .emailLink: out["kind"] = .string("email-link")
     case .phone:
       out["kind"] = .string("phone")
@@ -128,12 +130,14 @@ extension DBusDictionaries {
 extension Session {
   /// How the user can prove who they are: as they signed in, or in another way that the account has, if that one was taken
   /// from it.
-  var wayBack: SignInMethod {
+  func wayBack(_ app: App) -> SignInMethod {
     guard case .provider(let id) = method else { return method }
     let linked = user.providers.map(\.providerID)
     if linked.contains(id) { return method }
     if let other = linked.first(where: { $0.contains(".") }) { return .provider(other) }
-    if linked.contains("password") { return .password }
-    return linked.contains("phone") ? .phone : .emailLink
+    guard linked.contains("password") else { return linked.contains("phone") ? .phone : .emailLink }
+    // The server calls a mailed link that, too: what the app offers decides.
+    let offered = app.providers.map(\.id)
+    return offered.contains("emailLink") && !offered.contains("password") ? .emailLink : .password
   }
 }

@@ -13,6 +13,8 @@ public struct ProviderTokens: Sendable, Hashable {
   public var expiresIn: Int64?
   /// What was granted, where it isn't what was asked.
   public var scope: String?
+  /// The provider's clock when it answered, Unix seconds: what its ID token's times are compared with.
+  public var date: Int64?
 }
 
 extension OpenIDClient {
@@ -91,7 +93,7 @@ struct TokenAnswer {
     }
     let tokens = ProviderTokens(
       idToken: secret("id_token"), accessToken: secret("access_token"), refreshToken: secret("refresh_token"),
-      expiresIn: seconds(fields?["expires_in"]), scope: (fields?["scope"]?.string).filled)
+      expiresIn: seconds(fields?["expires_in"]), scope: (fields?["scope"]?.string).filled, date: response.date)
     if tokens.idToken == nil, hasIssuer || tokens.accessToken == nil {
       throw AuthFailure(.invalidProviderResponse, serverCode: "MISSING_TOKENS")
     }

@@ -83,7 +83,7 @@ struct AccountInterface {
   private func reauthenticate(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     let options = try Options(call)
     let start = FlowStart(keeper: keeper, tree: tree)
-    switch keeper.machine.session?.wayBack {
+    switch keeper.machine.session?.wayBack(keeper.app) {
     case .provider(let id)?:
       let id = try ProviderSignIns(keeper: keeper, tree: tree).reauthenticate(call, options, by: id)
       return [.objectPath(Paths.flow(id))]
