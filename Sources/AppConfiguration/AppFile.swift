@@ -8,14 +8,20 @@ public struct AppFile: Sendable, Hashable {
   public let members: [String: JSONValue]
   /// For the person: keys that mean nothing to linkd (`options.mfa-enable`), and what may not work.
   public let warnings: [String]
+  /// Those among them that are about the console's file that it was made of.
+  public let originWarnings: [String]
+  /// Paths of the keys that mean nothing where they stand.
+  public let doubtfulKeys: [String]
 
   /// Checks every key.
   /// - Throws: `key` for the first that isn't as it must be.
   public init(_ members: [String: JSONValue], warnings: [String] = []) throws(ConfigurationError) {
-    let (app, unknown) = try AppKeys.read(members)
+    let (app, doubts) = try AppKeys.read(members)
     self.app = app
     self.members = members
-    self.warnings = warnings + unknown.map { "linkd doesn't know the key '\($0)'; it's kept as it is." }
+    self.warnings = warnings + doubts.map(\.text)
+    doubtfulKeys = doubts.map(\.key)
+    originWarnings = warnings
   }
 
   /// Reads the content of a file.

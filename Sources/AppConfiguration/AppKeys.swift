@@ -14,20 +14,21 @@ enum AppKeys {
   private static let host = "a host name in ASCII (auth.example.com), without https:// and path"
   private static let webURL = "an https URL, or http to this machine"
 
-  static func read(_ values: [String: JSONValue]) throws(ConfigurationError) -> (App, unknown: [String]) {
+  static func read(_ values: [String: JSONValue]) throws(ConfigurationError) -> (App, doubts: [KeyDoubt]) {
     let members = Members(values)
     var app = try identity(members)
     try readHosts(members, &app)
     try readSchemes(members, &app)
     try readContinue(members, &app)
     try readBackend(members, &app)
-    var unknown = members.unknown(order)
+    var doubts = members.doubts(known: order)
     if let options = try members.object("options") {
       app.options = try readOptions(options)
-      unknown += options.unknown(Self.options)
+      doubts += options.doubts(known: Self.options)
     }
-    (app.providers, unknown) = try readProviders(members, unknown)
-    return (app, unknown)
+    let (providers, more) = try readProviders(members)
+    app.providers = providers
+    return (app, doubts + more)
   }
 
   private static func identity(_ members: Members) throws(ConfigurationError) -> App {
@@ -108,20 +109,20 @@ enum AppKeys {
   }
 
   private static func readProviders(
-    _ members: Members, _ unknown: [String]
-  ) throws(ConfigurationError) -> ([Provider], [String]) {
-    guard let value = members.values["providers"], value != .null else { return ([], unknown) }
+    _ members: Members
+  ) throws(ConfigurationError) -> ([Provider], doubts: [KeyDoubt]) {
+    guard let value = members.values["providers"], value != .null else { return ([], []) }
     guard let entries = value.array else { throw members.error("providers", "a list of objects") }
     var providers: [Provider] = []
-    var unknown = unknown
+    var doubts: [KeyDoubt] = []
     for (index, entry) in entries.enumerated() {
       let (provider, more) = try ProviderKeys.read(entry, path: "providers[\(index)]")
       if providers.contains(where: { $0.id == provider.id }) {
         throw members.error("providers[\(index)].id", "there once; it stands twice")
       }
       providers.append(provider)
-      unknown += more
+      doubts += more
     }
-    return (providers, unknown)
+    return (providers, doubts)
   }
 }

@@ -105,6 +105,9 @@ public enum ConsoleFile {
       guard let entry = try? JSONText.decode(text.utf8) else {
         throw .key("providers[\(index)]", expected: "JSON")
       }
+      if entry.array?.isEmpty == true {
+        throw .key("providers[\(index)]", expected: "an object with an 'id', or a list of such")
+      }
       if let list = entry.array { entries += list } else { entries.append(entry) }
     }
     return .array(entries)

@@ -62,9 +62,16 @@ struct Members {
 
   func has(_ key: String) -> Bool { present(key) != nil }
 
-  /// Paths of the keys that nobody knows, in order.
-  func unknown(_ known: [String]) -> [String] {
-    values.keys.filter { !known.contains($0) }.sorted().map { path + $0 }
+  /// The keys that nobody knows, in order, with what was perhaps meant.
+  func doubts(known: [String]) -> [KeyDoubt] {
+    values.keys.filter { !known.contains($0) }.sorted().map { key in
+      if path.isEmpty, AppKeys.options.contains(key) {
+        return KeyDoubt(key: key, text: "The key '\(key)' belongs in 'options'; it has no effect here.")
+      }
+      let guess = Spelling.nearest(to: key, of: known).map { " Did you mean '\($0)'?" } ?? ""
+      return KeyDoubt(
+        key: path + key, text: "linkd doesn't know the key '\(path)\(key)'; it's kept as it is.\(guess)")
+    }
   }
 
   func error(_ key: String, _ expected: String) -> ConfigurationError { .key(path + key, expected: expected) }
@@ -73,4 +80,12 @@ struct Members {
     guard let value = values[key], value != .null else { return nil }
     return value
   }
+}
+
+/// A key that means nothing where it stands.
+struct KeyDoubt: Sendable, Hashable {
+  /// Its path: `providers[0].clientId`.
+  let key: String
+  /// For the person.
+  let text: String
 }

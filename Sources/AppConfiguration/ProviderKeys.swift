@@ -8,14 +8,14 @@ enum ProviderKeys {
     "return-uri", "loopback-host", "loopback-port",
   ]
 
-  static func read(_ value: JSONValue, path: String) throws(ConfigurationError) -> (Provider, unknown: [String]) {
+  static func read(_ value: JSONValue, path: String) throws(ConfigurationError) -> (Provider, doubts: [KeyDoubt]) {
     guard let values = value.object else { throw .key(path, expected: "an object with an 'id'") }
     let members = Members(values, path: "\(path).")
     let expected = "emailLink, password, phone, anonymous, or a provider's id (google.com, oidc.example, saml.example)"
     let id = try members.required("id", expected) { KnownProvider.kind(of: $0) != nil }
     var provider = try decorated(members, id)
     try ProviderClientKeys.read(members, into: &provider)
-    return (provider, members.unknown(order))
+    return (provider, members.doubts(known: order))
   }
 
   private static func decorated(_ members: Members, _ id: String) throws(ConfigurationError) -> Provider {

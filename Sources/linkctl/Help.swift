@@ -1,3 +1,5 @@
+import AuthCore
+
 /// The help texts, from the command table.
 enum Help {
   static var overview: String {
@@ -32,25 +34,11 @@ enum Help {
   static func unknown(_ words: ArraySlice<String>) -> String {
     let isGroup = words.first.flatMap(group) != nil
     let typed = words.prefix(isGroup ? 2 : 1).joined(separator: " ")
-    let near = Command.all.map { (name: $0.name, distance: distance($0.name, typed)) }.min { $0.distance < $1.distance }
+    let near = Command.all.map { (name: $0.name, distance: Spelling.distance($0.name, typed)) }.min {
+      $0.distance < $1.distance
+    }
     let hint = near.flatMap { $0.distance <= 2 ? "Did you mean '\($0.name)'?" : nil } ?? "'linkctl --help' lists them."
     return "linkctl: There is no command '\(Output.printable(typed))'. \(hint)"
-  }
-
-  /// How many letters must be put in, left out or replaced (Levenshtein).
-  private static func distance(_ one: String, _ other: String) -> Int {
-    let letters = Array(other.utf8.prefix(40))
-    var row = Array(0...letters.count)
-    for (index, letter) in one.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for column in letters.indices {
-        let cost = diagonal + (letters[column] == letter ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(cost, diagonal + 1, row[column] + 1)
-      }
-    }
-    return row[letters.count]
   }
 
   private static func list(_ commands: [Command]) -> String {

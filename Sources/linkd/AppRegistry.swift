@@ -9,6 +9,10 @@ import SessionStore
 final class AppRegistry {
   private(set) var apps: [AppID: App] = [:]
   private(set) var damaged: [AppDirectory.Damage] = []
+  /// What people should know of apps' files.
+  private(set) var warnings: [AppID: [String]] = [:]
+  /// What was said of the console's file that an app was made of, and the app's own file doesn't show.
+  private var originWarnings: [AppID: [String]] = [:]
   private(set) var keepers: [SessionKey: SessionKeeper] = [:]
   private(set) var parser = LinkParser(apps: [])
   private(set) var daemon = DaemonConfiguration()
@@ -34,6 +38,7 @@ final class AppRegistry {
     let found = AppDirectory.load(directories)
     damaged = found.damaged
     for damage in damaged { services.log.warning("app file is damaged", ["file": damage.file]) }
+    note(found.files)
     let named = Dictionary(found.apps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     // Objects leave by the paths that they have had until now.
     var moved: [SessionKeeper] = []
@@ -45,6 +50,20 @@ final class AppRegistry {
     for keeper in moved { onAppear(keeper) }
     for app in apps.values { _ = makeKeeper(SessionKey(app: app.id, backend: app.backend)) }
     rebuildParser()
+  }
+
+  /// A change is logged once.
+  private func note(_ files: [AppDirectory.Entry]) {
+    let before = warnings
+    warnings = [:]
+    for file in files {
+      let id = file.content.app.id
+      warnings[id] = (originWarnings[id] ?? []) + file.content.warnings
+      guard warnings[id] != before[id] else { continue }
+      for key in file.content.doubtfulKeys {
+        services.log.warning("app file has an unknown key", ["file": file.file, "key": key])
+      }
+    }
   }
 
   /// Takes off the bus what isn't there any more, or not in its place, now that `app` is what the file says. True for what has
@@ -141,6 +160,7 @@ final class AppRegistry {
   /// Writes the app's file and takes it up.
   func add(_ file: AppFile) throws(ConfigurationError) {
     try file.write(directories)
+    originWarnings[file.app.id] = file.originWarnings
     reload()
   }
 
@@ -151,6 +171,7 @@ final class AppRegistry {
   func forget(_ id: AppID) throws(AuthFailure) {
     for key in keepers.keys where key.app == id { try keepers[key]?.signOut() }
     try services.stored { store throws(StoreError) in try store.removeApp(id) }
+    originWarnings[id] = nil
     reload()
   }
 }

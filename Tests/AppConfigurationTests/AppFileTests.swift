@@ -136,6 +136,32 @@ import Testing
     #expect(again.text == file.text)
   }
 
+  @Test(
+    "a warning says which key was perhaps meant, or where it belongs",
+    arguments: [
+      (
+        #""providers": [{"id": "oidc.x", "issuer": "https://x.example", "clientId": "c"}]"#,
+        "linkd doesn't know the key 'providers[0].clientId'; it's kept as it is. Did you mean 'client-id'?"
+      ),
+      (
+        #""providers": [{"id": "google.com", "scope": ["email"]}]"#,
+        "linkd doesn't know the key 'providers[0].scope'; it's kept as it is. Did you mean 'scopes'?"
+      ),
+      (
+        #""options": {"legacy_recovery": true}"#,
+        "linkd doesn't know the key 'options.legacy_recovery'; it's kept as it is. Did you mean 'legacy-recovery'?"
+      ),
+      (
+        #""auto-upgrade-anonymous": true"#,
+        "The key 'auto-upgrade-anonymous' belongs in 'options'; it has no effect here."
+      ),
+      (#""frobnicate": 1"#, "linkd doesn't know the key 'frobnicate'; it's kept as it is."),
+      (#""issuer": "x""#, "linkd doesn't know the key 'issuer'; it's kept as it is."),
+    ])
+  func unknownKeysAreGuessed(_ extra: String, _ warning: String) throws {
+    #expect(try with(extra).warnings == [warning])
+  }
+
   @Test func theTextIsCanonical() throws {
     let file = try read(
       #"{"zz":1,"providers":[{"id":"phone"},{"id":"emailLink"}],"api-key":"k","id":"demo","project-id":"p","a":"\u0007é"}"#

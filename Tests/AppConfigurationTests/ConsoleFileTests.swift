@@ -65,6 +65,16 @@ import Testing
     #expect(file.members["locale"] == nil && file.members["handle-token"] == nil && file.warnings.isEmpty)
   }
 
+  @Test("a provider's file is checked like the app's own, and one without a provider is refused")
+  func providerFiles() throws {
+    let entry = #"{"id": "oidc.x", "issuer": "https://x.example", "clientId": "c"}"#
+    let file = try read(Self.json, ["providers": [.string(entry)]])
+    #expect(file.warnings.count == 1 && file.warnings[0].contains("'providers[0].clientId'"), "\(file.warnings)")
+    #expect(file.doubtfulKeys == ["providers[0].clientId"] && file.originWarnings.isEmpty)
+    let error = #expect(throws: ConfigurationError.self) { try read(Self.json, ["providers": ["[]"]]) }
+    #expect(error?.description == "'providers[0]' must be an object with an 'id', or a list of such.")
+  }
+
   @Test func anOverrideIsCheckedLikeAKey() {
     for (key, value) in [("schemes", ["http"]), ("emulator", "10.0.0.1:1"), ("providers", ["{"])]
       as [(String, JSONValue)]

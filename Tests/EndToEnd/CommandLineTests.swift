@@ -61,6 +61,27 @@ struct CommandLineTests {
     }
   }
 
+  @Test("app add and app show say which keys mean nothing, those of a provider's file too, and the log names them")
+  func unknownKeys() async throws {
+    let world = try await World.start(apps: [])
+    let config = try world.home.write(
+      #"{ "apiKey": "AIzaEXAMPLEKEY0000", "projectId": "demo-linkd", "appId": "1:1:web:0a1b" }"#, to: "config.json")
+    let entry = try world.home.write(
+      #"{ "id": "oidc.example", "issuer": "http://127.0.0.1:1/x", "clientId": "any" }"#, to: "provider.json")
+    let warning = "'providers[0].clientId'; it's kept as it is. Did you mean 'client-id'?\n"
+    let added = try await world.linkctl("app", "add", config, "--app", "demo", "--provider", entry)
+    #expect(added.status == 0 && added.stderr.contains(warning), "\(added.stderr)")
+    #expect(try await world.linkctl("app", "show").stderr.contains(warning))
+    #expect(world.log.contains("key=providers[0].clientId"), "\(world.log)")
+    let json = try await world.linkctl("app", "add", config, "--app", "demo", "--provider", entry, "--json")
+    #expect(json.stdout.contains(#""warnings":["linkd doesn't know the key 'providers[0].clientId'"#), "\(json.stdout)")
+    let fine = try await world.linkctl("app", "add", config, "--app", "demo", "--json")
+    #expect(!fine.stdout.contains("warnings") && fine.stderr.isEmpty, "\(fine.stdout)\(fine.stderr)")
+    let none = try world.home.write("[]", to: "none.json")
+    let refused = try await world.linkctl("app", "add", config, "--app", "demo", "--provider", none)
+    #expect(refused.status == 64 && refused.stderr.contains("'providers[0]' must be"), "\(refused.stderr)")
+  }
+
   @Test("monitor says whose flow it is, and passes over those of other apps")
   func monitoredFlows() async throws {
     let world = try await World.start(apps: ["demo", "other"])

@@ -39,7 +39,7 @@ extension Command {
     name: "app add", synopsis: "app add FILE [--KEY VALUE]…", summary: "take up an app from a Firebase console file",
     example: "linkctl app add firebase-config.js --scheme com.example.app --app demo",
     options: AppKey.all.map(\.option) + [
-      .value("provider", "FILE", "a provider's entry, as JSON", isRepeatable: true),
+      .value("provider", "FILE", "a provider's entry, as JSON; see 'man linkd-app'", isRepeatable: true),
       .flag("allow-remote-emulator", "the emulator may be on another machine"),
     ]
   ) { context throws(Failure) in
@@ -67,8 +67,13 @@ extension Command {
       Contract.rootPath, Contract.Interface.manager, "AddApp",
       [.bytes(try File.read(name)), .string(File.baseName(name)), .dict(options)])
     let id = reply.first?.json ?? .null
+    let path = reply.first?.asPath ?? Contract.rootPath
+    let warnings = try context.property(path, Contract.Interface.app, "Warnings").asStrings ?? []
+    for warning in warnings { context.output.note(Output.printable(warning)) }
     context.output.json
-      ? context.output.object([("app", id)])
+      ? context.output.object([
+        ("app", id), ("warnings", warnings.isEmpty ? nil : .array(warnings.map(JSONValue.string))),
+      ])
       : say("done.app-added", id.string ?? "", context)
     return 0
   }
@@ -111,10 +116,11 @@ extension Command {
     if context.output.json {
       context.output.object(members)
     } else {
+      for warning in app["Warnings"]?.asStrings ?? [] { context.output.note(Output.printable(warning)) }
       let options = (app["Options"]?.asDict ?? [:]).sorted { $0.key < $1.key }.map {
         (key: $0.key, value: $0.value.json)
       }
-      Table.print(members.filter { $0.key != "options" } + options, context.output)
+      Table.print(members.filter { $0.key != "options" && $0.key != "warnings" } + options, context.output)
     }
     return 0
   }

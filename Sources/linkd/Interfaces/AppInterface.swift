@@ -31,6 +31,9 @@ struct AppInterface {
           .dicts(keeper.app.providers.map(DBusDictionaries.provider))
         },
         Property("Options", "a{sv}", emitsChanged: .true) { _ in .dict(DBusDictionaries.options(keeper.app.options)) },
+        Property("Warnings", "as", emitsChanged: .invalidates) { _ in
+          .strings(tree.registry.warnings[keeper.app.id] ?? [])
+        },
       ], signals: [])
   }
 
