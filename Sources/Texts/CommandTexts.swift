@@ -27,6 +27,7 @@ extension Texts {
     "done.passwordReset": "The password has been changed. Sign in with the new one.",
     "done.upgraded": "Your guest account has become this account.",
     "done.guest-data-left": "What you did as a guest stayed with the guest.",
+    "done.link": "{provider} signs in to this account now.",
     "done.unlink": "That way of signing in has been removed.",
     "done.deleteUser": "The account has been deleted.",
     "done.profile": "The profile has been changed.",
@@ -50,10 +51,13 @@ extension Texts {
     "ask.factor": "Number of the second factor: ",
     "ask.choice": "What should be done? ",
     "ask.confirm": "Go on? [y/N] ",
+    "ask.unlink-last":
+      "{provider} is the only way into this account: once signed out, nobody gets in again. Remove it? [y/N] ",
     "ask.delete-user": "Delete the account {name} for good? [y/N] ",
     // Choices of a conflict
     "choice.switch": "Switch to the other account",
     "choice.sign-in-and-link": "Sign in as before and add the new way",
+    "choice.link-other": "Add the new way to the account that has just signed in",
     "choice.new-link": "Send a new link",
     "choice.keep": "Stay as it is",
     "choice.cancel": "Cancel",
@@ -63,13 +67,28 @@ extension Texts {
     "command.open-page": "Open this page in a browser, on any machine:",
     "command.no-browser": "No browser could be opened here. Open this page in one, on any machine:",
     "command.paste-address":
-      "If the browser ends at a page that it can't show, paste that page's address here, and press Enter.",
+      "If the browser ends at a page that it can't show, as it may on another machine, paste that page's address here, "
+      + "and press Enter.",
     "command.open-address":
-      "If the browser ends at a page that it can't show, give that page's address to 'linkctl open ADDRESS'.",
+      "If the browser ends at a page that it can't show, as it may on another machine, give that page's address to "
+      + "'linkctl open ADDRESS'.",
+    "command.same-page":
+      "That is the page that the sign-in begins with. Go through it. If it ends at 'Continue' and that does nothing, copy "
+      + "the address of that link, and paste it here.",
+    "command.no-answer":
+      "That isn't the address that a sign-in ends at. Once the provider's page is done, copy the whole address that the "
+      + "browser shows, and paste it here.",
     "command.line-too-long":
       "The terminal cuts lines of that length. Put the address into a file, and run 'linkctl open - <FILE'.",
+    "command.switch-in-time": "Without an answer you switch to it in five seconds.",
     "command.sign-in-first":
-      "Now sign in to {email} as before: 'linkctl sign-in METHOD', in another terminal. The new way is added to it then.",
+      "Now sign in to {email} as before, in another terminal: {command}. The new way is added by itself then.",
+    "command.other-account": "Somebody has signed in with another address than {email}.",
+    "command.wrong-token": "The token is wrong or too old. Get a new one from the app's own server, then try again.",
+    "command.goes-on": "No longer waiting. linkd goes on with it by itself: 'linkctl flows' shows it.",
+    "command.several-apps":
+      "There are several apps: {apps}. Say which one with --app, or choose one for good: 'linkctl app default {app}'.",
+    "command.no-such-provider": "There's no provider '{id}'. Did you mean '{meant}'?",
     "command.nobody-to-ask": "{what} is needed, and standard input is no terminal.",
     "command.no-such-flow": "There's no such flow, or it ended a while ago. 'linkctl flows' shows those under way.",
     "command.no-service":

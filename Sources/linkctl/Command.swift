@@ -89,6 +89,8 @@ struct Failure: Error {
     Failure(name: nil, message: Texts.lookup("command.nobody-to-ask", locale: nil, ["what": what]), exitCode: 4)
   }
 
+  static var noAgreement: Failure { nobodyToAsk("Your agreement (or --yes)") }
+
   /// The last line of `--json`.
   var members: [(key: String, value: JSONValue?)] {
     [("error", name.map(JSONValue.string)), ("message", .string(message)), ("exit", .integer(Int64(exitCode)))]

@@ -2,6 +2,7 @@ import AuthCore
 import DBusCore
 import Glibc
 import LinkdContract
+import Texts
 
 /// A command's surroundings: its arguments, its output, its connection.
 final class Context {
@@ -115,9 +116,23 @@ final class Context {
 
   /// The object of the app that is meant: `--app`, else the default one.
   func appPath() throws(Failure) -> ObjectPath {
-    let reply = try call(
-      Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(arguments.value("app") ?? ""), options()])
-    return reply.first?.asPath ?? Contract.rootPath
+    let name = arguments.value("app") ?? ""
+    do throws(Failure) {
+      let reply = try call(Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(name), options()])
+      return reply.first?.asPath ?? Contract.rootPath
+    } catch {
+      guard name.isEmpty, error.name == AuthError.noSuchApp.dbusName else { throw error }
+      throw severalApps ?? error
+    }
+  }
+
+  /// Nothing is missing where there are several apps: one has to be named. Nil for none or one.
+  private var severalApps: Failure? {
+    let paths = try? property(Contract.rootPath, Contract.Interface.manager, "Apps").asPaths
+    let names = (paths ?? []).filter { !Contract.isEmulatorVariant($0) }.compactMap { Contract.appID(path: $0)?.value }
+    guard names.count > 1 else { return nil }
+    let values = ["apps": names.sorted().joined(separator: ", "), "app": names.min() ?? ""]
+    return Failure(.noSuchApp, message: Texts.lookup("command.several-apps", locale: locale, values))
   }
 
   /// All properties of one interface.

@@ -42,6 +42,6 @@ struct FlowAnswer: Sendable {
   }
 
   private static func choices(_ report: FlowReport) -> String {
-    report.choices.map(Output.printable).joined(separator: ", ")
+    report.shownChoices.map(Output.printable).joined(separator: ", ")
   }
 }

@@ -25,6 +25,14 @@ final class FlowFollower {
   var waitsForSignIn: Bool
   /// Whether they were told how.
   var hasSaidHow = false
+  /// What was asked last, while the cursor stands behind the question.
+  var question: Question?
+  /// Who has signed in with another address than the one in conflict, as it was last seen.
+  var otherUID: String?
+  /// The sentence that was printed last.
+  private var lastSentence: String?
+  /// When the flow was first seen in an exchange that fails for now.
+  private var stuckSince: Int64?
 
   private init(_ context: Context, _ page: Page, waitsForSignIn: Bool) {
     self.context = context
@@ -88,10 +96,11 @@ final class FlowFollower {
         // A linkd that died is started anew by asking, and goes on with the flow.
         if signal.path == path || signal.member == "NameOwnerChanged" { code = try step(path) }
       case .input: code = try readLine(path)
-      case .pause: break
+      case .pause: code = givesUp()
       }
       if let code { return code }
     }
+    endQuestion()
     throw .timeout(context)
   }
 
@@ -105,7 +114,8 @@ final class FlowFollower {
     let outcome = browser?.outcome
     if outcome == .failed { showPage(isBrowserMissing: true) }
     return try context.nextEvent(
-      input: isInFront, pauseAfter: outcome == .opening ? 200 : takesInput && !isInFront ? 1000 : nil)
+      input: isInFront,
+      pauseAfter: outcome == .opening ? 200 : takesInput && !isInFront || stuckSince != nil ? 1000 : nil)
   }
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
@@ -117,14 +127,51 @@ final class FlowFollower {
     let isFirst = report.stage == .waitingForRedirect && page != .ignore && url == nil
     if isFirst { url = pageURL(path) }
     let isPrinted = isFirst && (page == .print || !WebBrowser.isThere)
-    context.output.json
-      ? context.output.object(report.members(url: isPrinted ? url : nil))
-      : context.output.note(report.sentence(locale: context.locale))
+    show(report, url: isPrinted ? url : nil)
+    stuckSince = report.stage == .exchanging ? stuckSince ?? stuck(report) : nil
     if report.stage.isEnd { return end(report, report.exitCode()) }
     if let code = trouble(report) { return end(report, code) }
     if report.stage == .conflict { return askForChoice(report) }
     if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage(path) }
     return report.needsAnswer ? try ask(report, path) : nil
+  }
+
+  private func show(_ report: FlowReport, url: Secret<String>?) {
+    if context.output.json {
+      endQuestion()
+      return context.output.object(report.members(url: url))
+    }
+    let sentence = report.sentence(locale: context.locale)
+    if isKnown(report, sentence) { return }
+    lastSentence = sentence
+    endQuestion()
+    context.output.note(sentence)
+  }
+
+  /// Whether the person has read that just now: these stages change without anything new to say.
+  private func isKnown(_ report: FlowReport, _ sentence: String) -> Bool {
+    switch report.stage {
+    case .exchanging: sentence == lastSentence
+    case .conflict: sentence == lastSentence || waitsForSignIn
+    default: false
+    }
+  }
+
+  // MARK: An exchange that fails for now
+
+  /// Seconds after which a command that nobody sits at stops waiting for a server.
+  private static let patience: Int64 = 60
+
+  private func stuck(_ report: FlowReport) -> Int64? {
+    guard !Prompt.canAsk, let name = report.errorName, Failure.exitCode(name) == 75 else { return nil }
+    return Clock.milliseconds
+  }
+
+  /// The flow goes on by itself, without us.
+  private func givesUp() -> Int32? {
+    guard let stuckSince, let report, Clock.milliseconds - stuckSince >= Self.patience * 1000 else { return nil }
+    say("command.goes-on")
+    return end(report, 75)
   }
 
   /// The exit code of a flow that waits for what won't come from here; nil to go on.
@@ -169,6 +216,8 @@ final class FlowFollower {
   /// A line that was typed while the flow waited.
   private func readLine(_ path: ObjectPath) throws(Failure) -> Int32? {
     guard let report else { return nil }
+    // The line's own end is on the screen.
+    question = nil
     let line: String?
     do throws(Failure) {
       line = try Input.firstLine()

@@ -55,13 +55,38 @@ extension FlowFollower {
     do throws(Failure) {
       let reply = try context.call(
         Contract.rootPath, Contract.Interface.links, "Open", [.string(address), context.options()])
-      if let text = LinkAnswer.refusal(reply) { context.output.note(text) }
+      if let text = LinkAnswer.refusal(reply) { refused(address, reply, text) }
     } catch {
       context.output.note(Output.printable(error.message))
     }
   }
 
+  /// Why a pasted address isn't taken, in words for a provider's sign-in: there is no mail.
+  private func refused(_ address: String, _ reply: [DBusValue], _ text: String) {
+    if let url, Self.page(address) == Self.page(url.reveal()) { return say("command.same-page") }
+    let reason = LinkRejectionReason(rawValue: reply.last?.member("reason")?.asString ?? "")
+    reason?.isOfMail == true ? say("command.no-answer") : context.output.note(text)
+  }
+
+  /// An address without its query and fragment.
+  private static func page(_ address: String) -> String {
+    String(decoding: address.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }, as: UTF8.self)
+  }
+
   func say(_ id: String, _ values: [String: String] = [:]) {
     context.output.note(Texts.lookup(id, locale: context.locale, values))
+  }
+}
+
+extension LinkRejectionReason {
+  /// Whether its text speaks of mails, which a provider doesn't send.
+  fileprivate var isOfMail: Bool {
+    switch self {
+    case .noPendingRequest, .apiKeyMismatch, .ambiguousApp, .unknownAuthType: false
+    case .unsupportedScheme, .untrustedHost, .insecureScheme, .userinfo, .notAuthLink, .opaqueWrapper, .malformed,
+      .controlCharacter, .tooLong, .nestingTooDeep, .duplicateParameter, .missingMode, .unknownMode, .missingOobCode,
+      .missingDeepLink:
+      true
+    }
   }
 }

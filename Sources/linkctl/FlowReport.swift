@@ -17,7 +17,13 @@ struct FlowReport: Sendable {
   var sequence: UInt64 { properties["Sequence"]?.asUInt64 ?? 0 }
   var details: [String: DBusValue] { properties["Details"]?.asDict ?? [:] }
   var errorName: String? { details["error"]?.asString }
-  var message: String? { details["message"]?.asString }
+  var message: String? {
+    // The error is a password's as well, and its text says what to do about that.
+    if errorName == AuthError.invalidCredentials.dbusName, text("Method") == SignInMethod.custom.description {
+      return Texts.lookup("command.wrong-token", locale: nil)
+    }
+    return details["message"]?.asString
+  }
 
   private func text(_ name: String) -> String { properties[name]?.asString ?? "" }
 
@@ -63,6 +69,7 @@ struct FlowReport: Sendable {
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
     values["provider-name"] = providerName.map(Output.printable)
+    values["provider"] = isLinkOfProvider ? Output.printable(text("Method")) : nil
     let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }
     values["name"] = name.map(Output.printable)
     if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
@@ -88,6 +95,7 @@ struct FlowReport: Sendable {
     let kind = details["kind"]?.asString
     switch stage {
     case .succeeded where text("Purpose") == FlowPurpose.unlink.rawValue: return "done.unlink"
+    case .succeeded where isLinkOfProvider: return "done.link"
     case .succeeded where isNamed: return "state.authenticated"
     case .succeeded where text("Method") == SignInMethod.actionCode.description && kind != nil:
       return "done.\(kind ?? "")"
@@ -98,6 +106,11 @@ struct FlowReport: Sendable {
     case .reauthenticationRequired where providerName == nil: return "stage.sign-in-again"
     default: return "stage.\(stage.rawValue)"
     }
+  }
+
+  /// Whether a provider was added to the account. Every provider's id has a dot.
+  private var isLinkOfProvider: Bool {
+    text("Purpose") == FlowPurpose.link.rawValue && text("Method").utf8.contains(UInt8(ascii: "."))
   }
 
   /// Whether the flow waits for an answer that a person gives here.

@@ -34,11 +34,15 @@ enum Help {
   static func unknown(_ words: ArraySlice<String>) -> String {
     let isGroup = words.first.flatMap(group) != nil
     let typed = words.prefix(isGroup ? 2 : 1).joined(separator: " ")
-    let near = Command.all.map { (name: $0.name, distance: Spelling.distance($0.name, typed)) }.min {
-      $0.distance < $1.distance
-    }
-    let hint = near.flatMap { $0.distance <= 2 ? "Did you mean '\($0.name)'?" : nil } ?? "'linkctl --help' lists them."
+    let near = nearest(typed, among: Command.all.map(\.name))
+    let hint = near.map { "Did you mean '\($0)'?" } ?? "'linkctl --help' lists them."
     return "linkctl: There is no command '\(Output.printable(typed))'. \(hint)"
+  }
+
+  /// The name that was most likely meant; nil where none is near.
+  static func nearest(_ typed: String, among names: [String]) -> String? {
+    let near = names.map { (name: $0, distance: Spelling.distance($0, typed)) }.min { $0.distance < $1.distance }
+    return near.flatMap { $0.distance <= 2 ? $0.name : nil }
   }
 
   private static func list(_ commands: [Command]) -> String {

@@ -39,6 +39,59 @@ struct ConflictCommandTests {
     #expect(await desk.stub.calls("ResolveConflict").map { $0.arguments } == [[.string("switch")]])
   }
 
+  @Test("choices that do the same are shown once, and both are taken")
+  func sameChoices() async throws {
+    let desk = try await Desk()
+    await desk.stub.begin("conflict", Self.inUse)
+    let terminal = try desk.terminal("account", "link", "google.com")
+    try await terminal.shows("What should be done?")
+    #expect(!terminal.text.contains("Cancel"))
+    await desk.stub.react("ResolveConflict") { stub, _ in stub.moveSoon("cancelled") }
+    terminal.type("cancel")
+    #expect(terminal.end() == 130)
+    #expect(await desk.stub.calls("ResolveConflict").map { $0.arguments } == [[.string("cancel")]])
+  }
+
+  @Test("somebody who has signed in with another address is asked about, before and after the choice")
+  func otherAddress() async throws {
+    let desk = try await Desk()
+    func met(_ uid: String) -> [String: DBusValue] {
+      let members = Self.different["conflict"]?.asDict ?? [:]
+      return ["conflict": .dict(members.merging(["existing-uid": .string(uid)]) { $1 })]
+    }
+    await desk.stub.begin("conflict", Self.different)
+    let terminal = try desk.terminal("sign-in", "google.com")
+    try await terminal.shows("What should be done?")
+    await desk.stub.move("conflict", met("u8"))
+    try await terminal.shows("What should be done?", count: 2)
+    #expect(
+      terminal.text.hasSuffix(
+        "What should be done? \nSomebody has signed in with another address than ada@example.com.\n"
+          + "  1  Add the new way to the account that has just signed in\n  2  Cancel\nWhat should be done? "))
+    terminal.type("1")
+    try await terminal.shows("Now sign in to ada@example.com as before")
+    await desk.stub.move("conflict", met("u8"))
+    await desk.stub.move("conflict", met("u9"))
+    try await terminal.shows("What should be done?", count: 3)
+    await desk.stub.react("ResolveConflict") { stub, _ in stub.moveSoon("succeeded", Self.user) }
+    terminal.type("1")
+    #expect(terminal.end() == 0)
+    #expect(terminal.text.components(separatedBy: "There is one already.").count == 2)
+    #expect(await desk.stub.calls("ResolveConflict").count == 2)
+  }
+
+  @Test("the ways into the account are named where they're known")
+  func ways() async throws {
+    let desk = try await Desk()
+    let recovery = DBusValue.dict(["options": .strings(["password", "google.com"])])
+    await desk.stub.begin("conflict", Self.different.merging(["recovery": recovery]) { $1 })
+    let result = try await desk.linkctl("resolve", "f1", "sign-in-and-link")
+    #expect(
+      result.stderr == "Now sign in to ada@example.com as before, in another terminal: "
+        + "'linkctl sign-in password ada@example.com' or 'linkctl sign-in google.com'. The new way is added by itself "
+        + "then.\n")
+  }
+
   @Test("who is to sign in another way first is told how, once, and the flow waited for")
   func signInFirst() async throws {
     let desk = try await Desk()
@@ -60,13 +113,18 @@ struct ConflictCommandTests {
     await desk.stub.begin("conflict", Self.conflict("anonymous-upgrade", "switch", "keep", "cancel"))
     let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("What should be done?")
+    #expect(terminal.text.contains("Without an answer you switch to it in five seconds.\nWhat"))
     await desk.stub.forgetReads()
     async let running = desk.linkctl("sign-in", "google.com", "--json")
     try await until { await desk.stub.isSeen }
+    await desk.stub.move("exchanging")
+    try await terminal.shows("What should be done? \nSigning in …\n")
+    await desk.stub.move("exchanging")
     let end = Self.user.merging(["previous-uid": .string("g1")]) { $1 }
     await desk.stub.move("succeeded", end)
     #expect(terminal.end() == 0)
     #expect(terminal.text.hasSuffix("Signed in as ada@example.com. What you did as a guest stayed with the guest.\n"))
+    #expect(terminal.text.components(separatedBy: "Signing in …").count == 2)
     let script = try await running
     let lines = try Desk.objects(script)
     #expect(script.status == 0)

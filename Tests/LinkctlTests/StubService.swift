@@ -28,12 +28,18 @@ final class StubService {
   var failures: [String: DBusError] = [:]
   /// What `Open` says of a link; nil where it's taken.
   var refusal: String?
+  /// The word that goes with it.
+  var reason = "noPendingRequest"
+  /// The flow's way of signing in.
+  var flowMethod = "google.com"
+  /// The ways of signing in that the account has.
+  var ways = ["password", "google.com"]
   private(set) var calls: [MethodCall] = []
 
   init(_ bus: PrivateBus) async throws {
     connection = try await Connection.open(.address(bus.address))
     connection.export(ExportedObject(path: Contract.rootPath, interfaces: [manager, links]))
-    connection.export(ExportedObject(path: Self.app, interfaces: [signIn, account]))
+    connection.export(ExportedObject(path: Self.app, interfaces: [signIn, account, app, session]))
     connection.export(ExportedObject(path: Self.flow, interfaces: [flow]))
     _ = try await connection.requestName(Contract.busName)
   }
@@ -82,7 +88,7 @@ final class StubService {
 
   private var opened: [DBusValue] {
     guard let refusal else { return [.boolean(true), .dict(["flow": .objectPath(Self.flow)])] }
-    return [.boolean(false), .dict(["reason": .string("noPendingRequest"), "message": .string(refusal)])]
+    return [.boolean(false), .dict(["reason": .string(reason), "message": .string(refusal)])]
   }
 
   private func starting(_ name: String, _ input: Signature...) -> Method {
@@ -92,7 +98,26 @@ final class StubService {
   private var manager: Interface {
     Interface(
       Contract.Interface.manager, methods: [method("GetApp", ["s"], ["o"], [.objectPath(Self.app)])],
-      properties: [Property("ActiveFlows", "ao") { _ in .paths([Self.flow]) }])
+      properties: [
+        Property("ActiveFlows", "ao") { _ in .paths([Self.flow]) },
+        Property("Apps", "ao") { _ in .paths(["/org/linkd/Auth1/app/other", Self.app]) },
+      ])
+  }
+
+  private var app: Interface {
+    Interface(
+      Contract.Interface.app, methods: [],
+      properties: [Property("Providers", "aa{sv}") { _ in .dicts([["id": .string("oidc.example")]]) }])
+  }
+
+  private var session: Interface {
+    Interface(
+      Contract.Interface.session, methods: [],
+      properties: [
+        Property("User", "a{sv}", emitsChanged: .invalidates) { [weak self] _ in
+          .dict(["providers": .dicts((self?.ways ?? []).map { ["provider-id": .string($0)] })])
+        }
+      ])
   }
 
   private var links: Interface {
@@ -120,7 +145,7 @@ final class StubService {
       properties: [
         Property("App", "o") { _ in .objectPath(Self.app) },
         Property("Purpose", "s") { [weak self] _ in .string(self?.purpose ?? "") },
-        Property("Method", "s") { _ in .string("google.com") },
+        Property("Method", "s") { [weak self] _ in .string(self?.flowMethod ?? "") },
         Property("Stage", "s") { [weak self] _ in .string(self?.stage ?? "") },
         Property("Details", "a{sv}", emitsChanged: .invalidates) { [weak self] _ in .dict(self?.details ?? [:]) },
         Property("Sequence", "t") { [weak self] _ in
@@ -196,14 +221,21 @@ extension StubService {
     EventLoop.shared.after(.milliseconds(1)) { self.move(stage, details) }
   }
 
-  func begin(_ stage: String, _ details: [String: DBusValue], purpose: String) {
+  func begin(_ stage: String, _ details: [String: DBusValue], purpose: String, method: String = "google.com") {
     self.purpose = purpose
+    flowMethod = method
     begin(stage, details)
   }
 
   func forgetReads() { lastRead = 0 }
 
-  func refuse(_ message: String?) { refusal = message }
+  func refuse(_ message: String?, _ reason: String = "noPendingRequest") { (refusal, self.reason) = (message, reason) }
+
+  func fail(_ member: String, _ name: String) {
+    failures[member] = DBusError(name: "org.linkd.Auth1.Error.\(name)", message: "The daemon's own text.")
+  }
+
+  func has(ways: String...) { self.ways = ways }
 
   func answerURL(_ url: String) { pageURL = url }
 }

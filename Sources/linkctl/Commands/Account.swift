@@ -47,17 +47,24 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     if !context.arguments.has("yes") {
-      guard Prompt.canAsk else { throw .nobodyToAsk("Your agreement (or --yes)") }
+      guard Prompt.canAsk else { throw .noAgreement }
       let user = try context.property(try context.appPath(), Contract.Interface.session, "User").asDict ?? [:]
       guard let name = user["email"]?.asString ?? user["uid"]?.asString else {
         throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
       }
-      let question = Texts.lookup("ask.delete-user", locale: context.locale, ["name": Output.printable(name)])
-      guard Prompt.agrees(question) else {
-        throw Failure(.cancelled, message: Texts.lookup(AuthError.cancelled.textID, locale: context.locale))
-      }
+      try agree(context, "ask.delete-user", ["name": name])
     }
     return try start(context, Contract.Interface.account, "DeleteUser", [], [:])
+  }
+
+  /// Asks whether to go on with what can't be undone.
+  ///
+  /// - Throws: exit 4 where nobody can be asked, `Cancelled` where they say no.
+  static func agree(_ context: Context, _ question: String, _ values: [String: String]) throws(Failure) {
+    guard Prompt.canAsk else { throw .noAgreement }
+    guard Prompt.agrees(Texts.lookup(question, locale: context.locale, values)) else {
+      throw Failure(.cancelled, message: Texts.lookup(AuthError.cancelled.textID, locale: context.locale))
+    }
   }
 
   /// A method of the app that answers when it's done, and what is said then.

@@ -5,7 +5,8 @@ import Texts
 
 /// Signing in by a provider, or by what an app's own server made.
 extension Command {
-  static let pageOption = OptionSpec.flag("no-browser", "print the page's URL, instead of opening it")
+  static let pageOption = OptionSpec.flag(
+    "no-browser", "print the page's URL, which counts for ten minutes, instead of opening it")
 
   static let providerOptions: [OptionSpec] = [
     pageOption,
@@ -18,9 +19,25 @@ extension Command {
 
   static func provider(_ context: Context, _ id: String) throws(Failure) -> Int32 {
     try onlyMethod(context)
-    return try start(
-      context, Contract.Interface.signIn, "SignInWithProvider", [.string(id)],
-      try purpose(context).merging(try authorization(context.arguments)) { $1 })
+    let options = try purpose(context).merging(try authorization(context.arguments)) { $1 }
+    do throws(Failure) {
+      return try start(context, Contract.Interface.signIn, "SignInWithProvider", [.string(id)], options)
+    } catch {
+      guard error.name == AuthError.noSuchProvider.dbusName, let meant = meantProvider(id, context) else { throw error }
+      let values = ["id": id, "meant": meant]
+      throw Failure(.noSuchProvider, message: Texts.lookup("command.no-such-provider", locale: context.locale, values))
+    }
+  }
+
+  /// Those that every project can have.
+  static let knownProviders = ["google", "apple", "facebook", "twitter", "github", "microsoft", "yahoo"].map {
+    "\($0).com"
+  }
+
+  /// The provider that a mistyped id was meant to be.
+  private static func meantProvider(_ id: String, _ context: Context) -> String? {
+    let listed = (try? context.property(try context.appPath(), Contract.Interface.app, "Providers"))?.asArray ?? []
+    return Help.nearest(id, among: knownProviders + listed.compactMap { $0.member("id")?.asString }.filter { $0 != id })
   }
 
   static func customToken(_ context: Context) throws(Failure) -> Int32 {
@@ -76,11 +93,17 @@ extension Command {
     options: signIn.options.filter { !["link", "reauthenticate"].contains($0.name) }, run: signIn.run)
 
   static let accountUnlink = Command(
-    name: "account unlink", synopsis: "account unlink PROVIDER [--no-wait]",
-    summary: "take a way of signing in from the account", example: "linkctl account unlink google.com",
-    options: [.flag("no-wait", "print the flow's id and leave")]
+    name: "account unlink", synopsis: "account unlink PROVIDER [--yes] [--no-wait]",
+    summary: "take a way of signing in from the account; asks before the last one",
+    example: "linkctl account unlink google.com",
+    options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
   ) { context throws(Failure) in
     let words = try context.words("PROVIDER")
+    if !context.arguments.has("yes") {
+      let user = try context.property(try context.appPath(), Contract.Interface.session, "User").asDict ?? [:]
+      let ways = (user["providers"]?.asArray ?? []).compactMap { $0.member("provider-id")?.asString }
+      if ways == words { try agree(context, "ask.unlink-last", ["provider": words[0]]) }
+    }
     return try start(context, Contract.Interface.account, "Unlink", [.string(words[0])], [:])
   }
 

@@ -32,7 +32,8 @@ extension Command {
     // Every provider's id has a dot.
     case let id? where id.contains("."): return try provider(context, id)
     case let method?:
-      throw Failure(UsageError(message: "There is no way to sign in called '\(method)'. \(methods)"))
+      let meant = knownProviders.first { $0 == "\(method).com" }.map { "Did you mean '\($0)'?" }
+      throw Failure(UsageError(message: "There is no way to sign in called '\(method)'. \(meant ?? methods)"))
     }
   }
 
@@ -75,7 +76,7 @@ extension Command {
     try onlyMethod(context)
     guard try purpose(context).isEmpty else {
       throw Failure(
-        UsageError(message: "'anonymous' makes a new guest, so it can't be added to an account or confirm one."))
+        UsageError(message: "'anonymous' signs in as a guest: that can't be added to an account, and confirms nobody."))
     }
     return try start(context, Contract.Interface.signIn, "SignInAnonymously", [], [:])
   }
