@@ -9,8 +9,12 @@ public struct ReturnURIs: Sendable, Hashable {
 
   /// By a listener at `port`.
   public init(loopback provider: Provider, port: UInt16, promisesIssuer: Bool) {
+    self.init(loopback: provider, at: String(port), promisesIssuer: promisesIssuer)
+  }
+
+  private init(loopback provider: Provider, at port: String, promisesIssuer: Bool) {
     let client = provider.client
-    func atPort(_ uri: String) -> String { uri.replacing("{port}", with: String(port)) }
+    func atPort(_ uri: String) -> String { uri.replacing("{port}", with: port) }
     let own = client.redirectURI.flatMap { $0.hasPrefix("http://") ? $0 : nil }
     uri = atPort(
       own ?? "http://\(client.loopbackHost):{port}/callback\(Self.ending(provider, promisesIssuer))")
@@ -36,6 +40,29 @@ public struct ReturnURIs: Sendable, Hashable {
       uri = client.redirectURI.flatMap { $0.hasPrefix("https://") ? $0 : nil } ?? plain
       returns = listed.isEmpty ? [plain] + Self.facebookReturns(provider, app) : listed
     }
+  }
+
+  /// For people: what may have to be registered at the provider, or, by Firebase's page, where that comes back. `*` is any
+  /// port; there are both endings where only the provider knows whether it promises `iss`.
+  public static func possible(_ provider: Provider, _ app: App) -> [String] {
+    let client = provider.client
+    let promises: [Bool]
+    switch client.kind {
+    case .handler: return AuthorizationURL.handlerScheme(app).map { ["\($0)://firebaseauth/link"] } ?? []
+    case .oauth2: promises = [false]
+    case .openID: promises = [true, false]
+    }
+    let port = loopbackPort(client)
+    let isLoopback = client.redirectURI?.hasPrefix("http://") ?? true
+    var uris: [String] = []
+    if client.redirect == .loopback || client.redirect == .auto && isLoopback {
+      uris += promises.map { ReturnURIs(loopback: provider, at: port == 0 ? "*" : "\(port)", promisesIssuer: $0).uri }
+    }
+    if client.redirect == .scheme || client.redirect == .auto && client.redirectURI?.hasPrefix("http://") != true {
+      uris += promises.compactMap { ReturnURIs(scheme: provider, app, promisesIssuer: $0)?.uri }
+    }
+    var seen: Set<String> = []
+    return uris.filter { seen.insert($0).inserted }
   }
 
   /// Facebook's own way back to an app (cli-and-config: return-uri).

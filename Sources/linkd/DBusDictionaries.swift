@@ -39,7 +39,7 @@ enum DBusDictionaries {
   }
 
   /// One element of an app's `Providers`.
-  static func provider(_ provider: Provider) -> [String: DBusValue] {
+  static func provider(_ provider: Provider, _ app: App) -> [String: DBusValue] {
     var out: [String: DBusValue] = [
       "id": .string(provider.id), "kind": .string(provider.kind.rawValue),
       "display-name": .string(provider.displayName),
@@ -48,6 +48,13 @@ enum DBusDictionaries {
     out["icon"] = provider.icon.map(DBusValue.string)
     out["background-color"] = provider.backgroundColor.map(DBusValue.string)
     out["foreground-color"] = provider.foregroundColor.map(DBusValue.string)
+    guard provider.kind == .oauth || provider.kind == .oidc || provider.kind == .saml else { return out }
+    switch provider.client.kind {
+    case .handler: out["way"] = .string("handler")
+    case .openID(let issuer): (out["way"], out["issuer"]) = (.string("oidc"), .string(issuer))
+    case .oauth2(let page, _): (out["way"], out["authorization-endpoint"]) = (.string("oauth2"), .string(page))
+    }
+    out["redirect-uris"] = .strings(ReturnURIs.possible(provider, app))
     return out
   }
 

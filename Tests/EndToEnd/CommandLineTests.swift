@@ -61,6 +61,32 @@ struct CommandLineTests {
     }
   }
 
+  @Test("app show says how providers are reached and where browsers come back")
+  func shownProviders() async throws {
+    let world = try await World.start(apps: [])
+    let file = try world.home.write(
+      """
+      { "id": "demo", "project-id": "demo-linkd", "api-key": "AIzaEXAMPLEKEY0000", "app-id": "1:1:web:0a1b",
+        "schemes": ["com.example.demo"], "continue": "loopback", "loopback-port": 8123,
+        "providers": [{ "id": "password" }, { "id": "google.com" },
+          { "id": "oidc.x", "client-id": "c", "client-secret": "HIDDEN", "issuer": "https://login.example.com" }] }
+      """, to: "demo.json")
+    #expect(try await world.linkctl("app", "add", file).status == 0)
+    let shown = try await world.linkctl("app", "show").stdout.split(separator: "\n").map {
+      $0.split(separator: " ").joined(separator: " ")
+    }
+    let own = "http://127.0.0.1:*/callback or http://127.0.0.1:*/callback/oidc.x"
+    let scheme = "com.example.demo://oauth/callback or com.example.demo://oauth/callback/oidc.x"
+    for row in [
+      "continue loopback", "loopback-port 8123", "provider password",
+      "provider google.com: Firebase's page, back to app-1-1-web-0a1b://firebaseauth/link",
+      "provider oidc.x: own client at https://login.example.com, back to \(own) or \(scheme)",
+    ] {
+      #expect(shown.contains(row), "\(shown)")
+    }
+    #expect(!shown.contains { $0.contains("HIDDEN") })
+  }
+
   @Test("app add and app show say which keys mean nothing, those of a provider's file too, and the log names them")
   func unknownKeys() async throws {
     let world = try await World.start(apps: [])

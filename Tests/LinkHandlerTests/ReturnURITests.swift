@@ -51,6 +51,26 @@ struct ReturnURITests {
     expect(ReturnURIs(loopback: scheme, port: 5000, promisesIssuer: true), "http://127.0.0.1:5000/callback")
   }
 
+  @Test("what may have to be registered: every way that is open, both endings where only the provider knows")
+  func possible() throws {
+    let app = try app("com.example.x")
+    #expect(
+      ReturnURIs.possible(provider(), app) == [
+        "http://127.0.0.1:*/callback", "http://127.0.0.1:*/callback/oidc.x", "com.example.x://oauth/callback",
+        "com.example.x://oauth/callback/oidc.x",
+      ])
+    let loopback = provider {
+      ($0.redirect, $0.loopbackPort) = (.loopback, 7000)
+      $0.kind = .oauth2(authorizationEndpoint: "https://idp.example/a", tokenEndpoint: "https://idp.example/t")
+    }
+    #expect(ReturnURIs.possible(loopback, app) == ["http://127.0.0.1:7000/callback/oidc.x"])
+    #expect(ReturnURIs.possible(provider { $0.redirectURI = "com.example.x:/cb" }, app) == ["com.example.x:/cb"])
+    #expect(ReturnURIs.possible(provider { $0.redirectURI = "http://[::1]:{port}/cb" }, app) == ["http://[::1]:*/cb"])
+    var page = app
+    page.appID = "1:2:web:3"
+    #expect(ReturnURIs.possible(provider { $0.kind = .handler }, page) == ["app-1-2-web-3://firebaseauth/link"])
+  }
+
   @Test("the port: of the URI, else the configured one, else the system's choice")
   func port() {
     #expect(ReturnURIs.loopbackPort(provider().client) == 0)

@@ -104,27 +104,6 @@ extension Command {
     return 0
   }
 
-  static let appShow = Command(
-    name: "app show", synopsis: "app show [ID]", summary: "what is configured for an app",
-    example: "linkctl app show demo --json"
-  ) { context throws(Failure) in
-    let path = try appPath(context)
-    let app = try context.properties(path, Contract.Interface.app)
-    // The version is the interface's; an absent value is an absent key.
-    let members = app.keys.sorted().filter { $0 != "Version" && app[$0]?.asString != "" }
-      .map { (key: kebab($0), value: app[$0]?.json) }
-    if context.output.json {
-      context.output.object(members)
-    } else {
-      for warning in app["Warnings"]?.asStrings ?? [] { context.output.note(Output.printable(warning)) }
-      let options = (app["Options"]?.asDict ?? [:]).sorted { $0.key < $1.key }.map {
-        (key: $0.key, value: $0.value.json)
-      }
-      Table.print(members.filter { $0.key != "options" && $0.key != "warnings" } + options, context.output)
-    }
-    return 0
-  }
-
   static let appRemove = Command(
     name: "app remove", synopsis: "app remove ID", summary: "forget an app, its session and its flows",
     example: "linkctl app remove demo"
@@ -165,23 +144,6 @@ extension Command {
 
   private static func say(_ text: String, _ app: String, _ context: Context) {
     context.output.note(Texts.lookup(text, locale: context.locale, ["app": app]))
-  }
-
-  private static func appPath(_ context: Context) throws(Failure) -> ObjectPath {
-    let words = context.arguments.words + context.arguments.rest
-    guard let id = words.first else { return try context.appPath() }
-    let reply = try context.call(
-      Contract.rootPath, Contract.Interface.manager, "GetApp", [.string(id), context.options()])
-    return reply.first?.asPath ?? Contract.rootPath
-  }
-
-  private static func kebab(_ name: String) -> String {
-    var out = ""
-    for (index, character) in name.enumerated() {
-      if index > 0, character.isUppercase { out += "-" }
-      out += character.lowercased()
-    }
-    return out
   }
 
   static let register = Command(

@@ -28,9 +28,12 @@ struct AppInterface {
           set: setLanguage),
         Property("Schemes", "as", emitsChanged: .true) { _ in .strings(keeper.app.callbackSchemes) },
         Property("Providers", "aa{sv}", emitsChanged: .true) { _ in
-          .dicts(keeper.app.providers.map(DBusDictionaries.provider))
+          .dicts(keeper.app.providers.map { DBusDictionaries.provider($0, keeper.app) })
         },
         Property("Options", "a{sv}", emitsChanged: .true) { _ in .dict(DBusDictionaries.options(keeper.app.options)) },
+        Property("Continue", "s", emitsChanged: .true) { _ in .string(keeper.app.continueMode.rawValue) },
+        Property("ContinueUrl", "s", emitsChanged: .true) { _ in .string(keeper.app.continueURL ?? "") },
+        Property("LoopbackPort", "u", emitsChanged: .true) { _ in .uint32(UInt32(keeper.app.loopbackPort)) },
         Property("Warnings", "as", emitsChanged: .invalidates) { _ in
           .strings(tree.registry.warnings[keeper.app.id] ?? [])
         },
