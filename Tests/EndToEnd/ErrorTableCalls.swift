@@ -172,7 +172,7 @@ extension ServerCall {
       return ["account", "delete", "--yes"]
     case .unlink:
       try await signIn(address, world)
-      return ["account", "unlink", "password"]
+      return ["account", "unlink", "password", "--yes"]
     case .signInWithCustomToken: return ["sign-in", "custom-token", "--token-stdin"]
     case .signInWithCredential:
       let claims = World.Claims("sub-\(address)")
