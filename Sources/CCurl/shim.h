@@ -78,5 +78,10 @@ static inline CURLMcode ccurl_multi_timers(const struct ccurl *c, CURLM *m, curl
   CURLMcode r = c->multi_setopt(m, CURLMOPT_TIMERFUNCTION, f);
   return r ? r : c->multi_setopt(m, CURLMOPT_TIMERDATA, d);
 }
+// How many connections are kept for later, and how many there may be at once; what is over waits.
+static inline CURLMcode ccurl_multi_bounds(const struct ccurl *c, CURLM *m, long kept, long total) {
+  CURLMcode r = c->multi_setopt(m, CURLMOPT_MAXCONNECTS, kept);
+  return r ? r : c->multi_setopt(m, CURLMOPT_MAX_TOTAL_CONNECTIONS, total);
+}
 static inline CURLcode ccurl_result(CURLMsg *m) { return m->data.result; }
 #endif

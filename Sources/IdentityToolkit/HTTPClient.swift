@@ -78,6 +78,7 @@ public final class HTTPClient {
     self.multi = multi
     var functions = library.functions
     let context = Unmanaged.passUnretained(self).toOpaque()
+    _ = ccurl_multi_bounds(&functions, multi, 8, 256)
     _ = ccurl_multi_sockets(
       &functions, multi,
       { _, socket, what, context, _ in

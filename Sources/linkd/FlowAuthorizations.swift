@@ -64,9 +64,9 @@ extension FlowCoordinator {
     _ flow: Flow, _ code: Secret<String>, _ keeper: SessionKeeper
   ) async throws(AuthFailure) -> OAuthCredential {
     let id = flow.method.description
-    guard let client = flow.authorization?.client, let provider = Providers.find(id, in: keeper.app) else {
-      throw AuthFailure(.noSuchProvider)
-    }
+    guard let client = flow.authorization?.client, let provider = Providers.find(id, in: keeper.app),
+      provider.client.isClient(of: client)
+    else { throw AuthFailure(.noSuchProvider) }
     PausePoint.exchangeSent.reached()
     let tokens = try await services.openID.exchange(
       code: code, authorization: client, secret: provider.client.clientSecret, providerID: id)
@@ -145,6 +145,19 @@ extension FlowCoordinator {
   func offerConflicts(_ key: SessionKey) {
     guard let user = keeper(key)?.machine.user, !user.isAnonymous else { return }
     for flow in live where flow.key == key && flow.stage == .conflict { feed(flow.id, .conflict(.signedIn(user))) }
+  }
+}
+
+extension ProviderClient {
+  /// Whether it's the client that asked: the app's file may name another by now, whose secret is none of the old one's provider's.
+  fileprivate func isClient(of request: PendingAuthorization.Client) -> Bool {
+    guard clientID == request.clientID else { return false }
+    switch kind {
+    case .handler: return false
+    case .openID(let issuer):
+      return request.metadata.issuer == issuer || request.metadata.issuer?.contains("{tenantid}") == true
+    case .oauth2(_, let tokenEndpoint): return request.metadata.tokenEndpoint == tokenEndpoint
+    }
   }
 }
 

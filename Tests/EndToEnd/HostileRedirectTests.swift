@@ -73,4 +73,21 @@ struct HostileRedirectTests {
       "/org/linkd/Auth1/app/demo", "org.linkd.Auth1.SignIn.SignInWithProvider", "oidc.test", options)
     #expect(result.status != 0 && result.stderr.contains("InvalidArgs"), "\(result.stderr.prefix(300))")
   }
+
+  @Test("a file that names another provider by the same id, while a flow waits, gives its secret to nobody")
+  func otherClient() async throws {
+    let world = try await World.start { [$0.openID("oidc.test", ["client-secret": "first-secret"])] }
+    let flow = try await world.goTo()
+    let url = try await world.follow(flow)
+    let file = world.home.file("config/linkd/apps.d/demo.json")
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let other = text.replacing("/emulator/openid\"", with: "/emulator/openid/other\"")
+      .replacing("first-secret", with: "second-secret")
+    #expect(other != text)
+    try other.write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try await world.gdbus("/org/linkd/Auth1", "org.linkd.Auth1.Manager.ReloadApps", "{}").status == 0)
+    try await world.browse(url)
+    try await world.wait(for: flow, "failed", "NoSuchProvider")
+    #expect(try await world.records("/token").isEmpty)
+  }
 }
