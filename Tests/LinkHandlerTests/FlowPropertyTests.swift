@@ -201,6 +201,7 @@ struct FlowPropertyTests {
 private struct Seen: Equatable {
   let stage: FlowStage
   let error: AuthError?
+  let errorCause: String?
   let canResendAt: Int64?
   let email: String?
   let conflict: ConflictKind?
@@ -210,7 +211,7 @@ private struct Seen: Equatable {
   init(_ flow: Flow) {
     (stage, error, canResendAt) = (flow.stage, flow.error, flow.canResendAt)
     (email, conflict, expiresAt) = (flow.email, flow.conflict, flow.expiresAt)
-    existingUID = flow.existingUID
+    (existingUID, errorCause) = (flow.existingUID, flow.errorCause)
   }
 }
 
