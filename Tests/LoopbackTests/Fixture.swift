@@ -80,11 +80,8 @@ final class Client: Sendable {
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    guard endpoint.withSocketAddress({ connect(socket, $0, $1) }) == 0 else {
-      let failure = POSIXFailure("connect")
-      close(socket)
-      throw failure
-    }
+    // The deinitializer closes the socket of an initializer that fails here, too: all there is, is set.
+    guard endpoint.withSocketAddress({ connect(socket, $0, $1) }) == 0 else { throw POSIXFailure("connect") }
   }
 
   deinit { close(socket) }

@@ -32,11 +32,8 @@ public final class PortHolder: Sendable {
       }
     }
     self.port = UInt16(bigEndian: address.sin_port)
-    if !held {
-      let code = errno
-      close(socket)
-      throw POSIXFailure("bind port \(port)", code)
-    }
+    // The deinitializer closes the socket of an initializer that fails here, too: all there is, is set.
+    if !held { throw POSIXFailure("bind port \(port)", errno) }
   }
 
   deinit { close(socket) }
