@@ -116,7 +116,7 @@ extension BrowserTests {
     @Test("by the loopback continue page the link is spent by its button alone, whatever a scanner fetches before")
     func loopback() async throws {
       let world = try await World.start(apps: [])
-      let port = try Self.freePort()
+      let port = try FreePort.find()
       try await world.addApp(
         "demo", scheme: World.scheme, at: nil, "--continue", "loopback", "--loopback-port", "\(port)")
       _ = try await world.sendLink(address)
@@ -137,23 +137,6 @@ extension BrowserTests {
       }
       try await world.eventually("the session") { try await world.email() == address }
       #expect(try await world.requests("accounts:signInWithEmailLink") == 1)
-    }
-
-    /// A port that nobody has at the moment.
-    private static func freePort() throws -> UInt16 {
-      let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(socket) }
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isBound = withUnsafeMutablePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
-        }
-      }
-      guard isBound else { throw POSIXFailure("bind") }
-      return UInt16(bigEndian: address.sin_port)
     }
 
     /// How many links have reached linkd.

@@ -40,6 +40,14 @@ final class Fixture {
     weak var fixture: Fixture?
   }
 
+  /// A listener at a port that the kernel gives to nobody by itself, so that it's free again once this one is closed.
+  static func atConfiguredPort() throws -> Fixture {
+    for _ in 0..<100 {
+      if let fixture = try? Fixture(port: FreePort.find()) { return fixture }
+    }
+    throw LoopbackError.portTaken(0)
+  }
+
   func close() { listener?.close() }
   func drop() { listener = nil }
   var isBusy: Bool { listener?.isBusy ?? false }
@@ -116,8 +124,8 @@ final class Client: Sendable {
   }
 }
 
-/// Rows of the kernel's tables whose local port this is, as (file, local address, state).
-func rows(at port: UInt16) throws -> [(file: String, address: String, state: String)] {
+/// Rows of the kernel's tables whose local port this is.
+func rows(at port: UInt16) throws -> [(file: String, address: String, state: String, inode: String)] {
   try ["tcp", "tcp6"].flatMap { file in
     // Foundation reads but the first piece of such a file.
     try #require(SocketTable.content(of: "/proc/self/net/\(file)")).split(separator: "\n").dropFirst()
@@ -125,9 +133,14 @@ func rows(at port: UInt16) throws -> [(file: String, address: String, state: Str
         let fields = line.split(separator: " ")
         let local = fields[1].split(separator: ":")
         guard UInt16(local[1], radix: 16) == port else { return nil }
-        return (file, String(local[0]), String(fields[3]))
+        return (file, String(local[0]), String(fields[3]), String(fields[9]))
       }
   }
+}
+
+/// The inodes of the sockets that listen at a port. A closed port may be another test's a moment later, its sockets never.
+func listeningSockets(at port: UInt16) throws -> Set<String> {
+  Set(try rows(at: port).filter { $0.state == "0A" }.map(\.inode))
 }
 
 /// Looks again until `condition` holds; gives up after 10 s.
