@@ -176,7 +176,7 @@ public struct Flow: Sendable, Hashable {
   public var previousEmail: String?
   /// Whether a password makes a new account, or is a new one (`new` of `Details`).
   public var wantsNewPassword: Bool
-  /// Name of the account to be made.
+  /// Name of the account to be made, or of the factor.
   public var displayName: String?
 
   /// What the authorization request is to be like.
@@ -194,6 +194,19 @@ public struct Flow: Sendable, Hashable {
   /// The account that a guest's sign-in found, with its tokens in `answer`, held aside; in another conflict, who has signed
   /// in since it began.
   public var existingUID: String?
+
+  /// The number that a message goes to as a first factor, or that becomes a second one: E.164.
+  public var phoneNumber: String?
+  /// The code that the person is to type, and what belongs to it.
+  public var verification: PendingVerification?
+  /// The second factor that is wanted, once the first one was accepted.
+  public var secondFactor: PendingSecondFactor?
+  /// The authenticator app that is to become a second factor.
+  public var totpEnrollment: TOTPEnrollment?
+  /// What signs in to the other account that has the number (identity-toolkit 2.13).
+  public var phoneProof: PhoneCredential?
+  /// The second factor that is to be taken away.
+  public var factorUID: String?
 
   /// Why the last step failed; at `failed`, why the flow ended.
   public var error: AuthError?
@@ -241,6 +254,12 @@ public struct Flow: Sendable, Hashable {
 }
 
 extension Flow {
+  /// The page that the flow's browser has, or had, and that belongs to the stage at which it stands.
+  public var page: PendingAuthorization? { stage == .waitingForCaptcha ? verification?.page : authorization }
+
+  /// Digits of the code that it waits for.
+  public var codeLength: Int { totpEnrollment?.digits ?? 6 }
+
   /// Why the last step failed, with all that is known about it.
   public var failure: AuthFailure? { error.map { AuthFailure($0, detail: errorDetail, cause: errorCause) } }
 }

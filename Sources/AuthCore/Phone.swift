@@ -44,3 +44,42 @@ public struct TOTPEnrollment: Sendable, Hashable {
     self.endsAt = endsAt
   }
 }
+
+/// What a flow has to do with a code that a person types: part of its row.
+public struct PendingVerification: Sendable, Hashable {
+  /// Wrong codes that are allowed for one message, or for one authenticator app.
+  public static let attempts = 5
+
+  /// What the code is given back with; nil before a message was sent, and for an authenticator app.
+  public var sessionInfo: Secret<String>?
+  /// The code that is at the server.
+  public var code: Secret<String>?
+  /// Wrong codes that are still allowed.
+  public var attemptsLeft: Int
+  /// The page that tells people from programs, while it's shown.
+  public var page: PendingAuthorization?
+  /// What the page gave. It counts once.
+  public var recaptchaToken: Secret<String>?
+
+  /// Nothing is known yet.
+  public init() { attemptsLeft = Self.attempts }
+}
+
+/// A sign-in whose first factor was accepted, and that wants a second one: part of the flow's row (identity-toolkit 8.9).
+public struct PendingSecondFactor: Sendable, Hashable {
+  /// `mfaPendingCredential`: stands for the first factor, which is spent.
+  public var credential: Secret<String>
+  /// What the person can choose from.
+  public var factors: [SecondFactor]
+  /// Uid of the factor that was chosen.
+  public var chosen: String?
+
+  /// Nothing is chosen yet.
+  public init(credential: Secret<String>, factors: [SecondFactor]) {
+    self.credential = credential
+    self.factors = factors
+  }
+
+  /// The factor that was chosen.
+  public var choice: SecondFactor? { factors.first { $0.uid == chosen } }
+}

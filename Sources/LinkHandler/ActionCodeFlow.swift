@@ -35,7 +35,7 @@ struct ActionCodeFlow: FlowSteps {
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
     case .started, .alreadySignedIn, .mailSent, .mailFailed, .exchanged, .lookedUp, .lookUpFailed, .authorization,
-      .conflict, .reauthenticated:
+      .conflict, .reauthenticated, .verification:
       return []
     }
   }

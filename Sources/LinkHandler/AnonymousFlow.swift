@@ -37,7 +37,7 @@ public struct AnonymousFlow: FlowSteps {
       flow.stage = .exchanging
       return [.signUpAnonymously]
     case .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed, .authorization, .conflict,
-      .reauthenticated:
+      .reauthenticated, .verification:
       return []
     }
   }

@@ -90,11 +90,14 @@ extension Flow {
       beginExchange(at: now)
       return [.save, .lookUp(answer, delay: 0)]
     }
-    guard let credential else { return fail(.internal, at: now) }
+    guard
+      let signIn = credential.map({ .signInWithCredential($0, delay: 0) })
+        ?? phoneProof.map({ FlowAction.signInWithPhoneProof($0, delay: 0) })
+    else { return fail(.internal, at: now) }
     protectedUID = nil
     linkUID = nil
     beginExchange(at: now)
-    return [.save, .signInWithCredential(credential, delay: 0)]
+    return [.save, signIn]
   }
 
   /// Somebody has signed in. Only whoever has the address gets the credential unasked; for another one the person is asked,

@@ -32,7 +32,7 @@ struct CustomTokenFlow: FlowSteps {
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
       return exchange(at: now)
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
-      .authorization, .conflict, .reauthenticated:
+      .authorization, .conflict, .reauthenticated, .verification:
       return []
     }
   }

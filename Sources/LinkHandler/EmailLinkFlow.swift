@@ -44,7 +44,8 @@ public struct EmailLinkFlow: FlowSteps {
     case .conflict(.resolved(let choice, let current)): return flow.resolve(choice, current: current, at: now)
     case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .passwordProvided, .confirmed: return [.refuse(.noSuchFlow)]
-    case .alreadySignedIn, .codeChecked, .codeCheckFailed, .performed, .authorization, .conflict, .reauthenticated:
+    case .alreadySignedIn, .codeChecked, .codeCheckFailed, .performed, .authorization, .conflict, .reauthenticated,
+      .verification:
       return []
     }
   }

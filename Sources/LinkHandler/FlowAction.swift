@@ -25,6 +25,16 @@ public enum FlowAction: Sendable, Hashable {
   case exchangeAuthorizationCode(Secret<String>, delay: Int64)
   /// `accounts:signInWithIdp`, for the account `linkUID` where there is one, after so many seconds.
   case signInWithCredential(OAuthCredential, delay: Int64)
+  /// Have a message sent to the flow's number or factor, with what the page gave.
+  case sendCode
+  /// Make the page that tells people from programs.
+  case prepareVerificationPage
+  /// Make the secret of an authenticator app.
+  case startTOTPEnrollment
+  /// Show the server the code: as the first factor, as the second one, or to make a factor of it.
+  case verifyCode(Secret<String>)
+  /// `accounts:signInWithPhoneNumber` with what stands for a code that was spent, after so many seconds.
+  case signInWithPhoneProof(PhoneCredential, delay: Int64)
   /// `accounts:createAuthUri`, where the app wants that: how the address signs in.
   case fetchSignInMethods(email: String)
   /// `timeOver` after so many seconds.
@@ -41,6 +51,12 @@ public enum FlowAction: Sendable, Hashable {
   case deleteUser
   /// `accounts:update` with `deleteProvider`.
   case unlink(providerID: String)
+  /// `accounts:update` with a password.
+  case updatePassword(Secret<String>)
+  /// `accounts:sendOobCode` that leads to another address.
+  case changeEmail(to: String)
+  /// `accounts/mfaEnrollment:withdraw`.
+  case unenrollFactor(uid: String)
   /// Commit session, row and used code as one.
   case adopt(User, TokenGrant)
   /// Commit the end of the session and the row as one.

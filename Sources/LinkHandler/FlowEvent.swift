@@ -39,6 +39,9 @@ public enum FlowEvent: Sendable, Hashable {
   case authorization(AuthorizationEvent)
   case conflict(ConflictEvent)
 
+  // Codes that people type, and second factors
+  case verification(VerificationEvent)
+
   // From the daemon
   /// The session's user has signed in again: what was parked may go on.
   case reauthenticated
@@ -80,4 +83,28 @@ public enum ConflictEvent: Sendable, Hashable {
   case signedIn(User)
   /// The app has had its time to look at the guest's data.
   case timeOver
+}
+
+/// What happened to a code that a person is to type.
+public enum VerificationEvent: Sendable, Hashable {
+  /// The first factor was accepted; a second one is wanted.
+  case secondFactorRequired(PendingSecondFactor)
+  /// The person chose a second factor by its uid.
+  case factorChosen(String)
+  /// The server has sent a message.
+  case codeSent(sessionInfo: Secret<String>)
+  /// It wants to be shown first that a person asks.
+  case captchaRequired
+  /// The page for that is ready.
+  case pageReady(PendingAuthorization)
+  /// The page has come back.
+  case pageReturned(AppVerificationReturn)
+  /// There is no message, or no page for it.
+  case sendFailed(AuthFailure)
+  /// The server has made the secret of an authenticator app.
+  case enrollmentStarted(TOTPEnrollment)
+  /// The person typed a code: ASCII digits, as many as are expected.
+  case codeProvided(Secret<String>)
+  /// The number is another account's, and this signs in to that one.
+  case numberTaken(PhoneCredential)
 }

@@ -13,8 +13,9 @@ public struct FlowMachine: Sendable {
     case .actionCode: steps = ActionCodeFlow(flow: flow)
     case .provider: steps = ProviderFlow(flow: flow)
     case .custom: steps = CustomTokenFlow(flow: flow)
-    case .none where flow.purpose == .deleteUser || flow.purpose == .unlink: steps = AccountFlow(flow: flow)
-    case .phone, .totp, .none: return nil
+    case .phone, .totp: steps = CodeFlow(flow: flow)
+    case .none where flow.purpose.concernsAccount: steps = AccountFlow(flow: flow)
+    case .none: return nil
     }
   }
 
@@ -25,9 +26,35 @@ public struct FlowMachine: Sendable {
   /// a change. What came too late is ignored; what a person may not do at this stage is refused.
   public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
     let before = VisibleFlow(steps.flow)
-    let actions = steps.step(event, at: now)
+    let actions = step(event, at: now)
     if VisibleFlow(steps.flow) != before { steps.flow.sequence += 1 }
     return actions
+  }
+
+  /// A second factor is a part of every method's flow.
+  private mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
+    let isSecond = steps.flow.secondFactor != nil
+    switch event {
+    case .verification(.secondFactorRequired(let pending)):
+      let actions = steps.flow.meetSecondFactor(pending, at: now)
+      // What the first factor was is forgotten.
+      _ = steps.step(event, at: now)
+      return actions
+    case .verification(.factorChosen) where !isSecond: return [.refuse(.noSuchFlow)]
+    case .verification(.codeProvided) where !isSecond && !(steps is CodeFlow): return [.refuse(.noSuchFlow)]
+    case _ where isSecond: return steps.flow.secondFactorStep(event, at: now) ?? steps.step(event, at: now)
+    default: return steps.step(event, at: now)
+    }
+  }
+}
+
+extension FlowPurpose {
+  /// Whether it's done to the account without a method of signing in.
+  fileprivate var concernsAccount: Bool {
+    switch self {
+    case .updatePassword, .changeEmail, .unlink, .deleteUser, .unenrollFactor: true
+    case .signIn, .link, .reauthenticate, .actionCode, .changePhone, .enrollFactor, .present: false
+    }
   }
 }
 
@@ -43,6 +70,8 @@ private struct VisibleFlow: Equatable {
   private let existingUID: String?
   private let errorCause: String?
   private let expiresAt: Int64
+  private let attemptsLeft: Int?
+  private let chosenFactor: String?
 
   init(_ flow: Flow) {
     stage = flow.stage
@@ -55,5 +84,7 @@ private struct VisibleFlow: Equatable {
     existingUID = flow.existingUID
     errorCause = flow.errorCause
     expiresAt = flow.expiresAt
+    attemptsLeft = flow.verification?.attemptsLeft
+    chosenFactor = flow.secondFactor?.chosen
   }
 }

@@ -64,6 +64,10 @@ extension Flow {
     mailPending = false
     authorization = nil
     credential = nil
+    verification = nil
+    secondFactor = nil
+    totpEnrollment = nil
+    phoneProof = nil
   }
 
   /// The server's answer to an exchange. It's held in the row: a code is spent, so a crash or a network fault must not lose

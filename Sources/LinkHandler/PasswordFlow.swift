@@ -44,7 +44,7 @@ struct PasswordFlow: FlowSteps {
     // Nobody has given one yet.
     case .started: return flow.stage == .starting ? flow.wait(at: .waitingForPassword, now: now) : []
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
-      .authorization, .conflict, .reauthenticated:
+      .authorization, .conflict, .reauthenticated, .verification:
       return []
     }
   }

@@ -35,7 +35,7 @@ struct ProviderFlow: FlowSteps {
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed,
-      .reauthenticated:
+      .reauthenticated, .verification:
       return []
     }
   }
