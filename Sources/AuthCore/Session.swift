@@ -134,15 +134,18 @@ public struct LastUser: Sendable, Hashable, Codable {
   public var uid: String
   /// The address.
   public var email: String?
+  /// The number that it signs in with, E.164.
+  public var phoneNumber: String?
   /// How it had been signed in.
   public var signInMethod: String
   /// Why it ended: an `AuthError`'s name.
   public var reason: String
 
   /// Every field by name.
-  public init(uid: String, email: String?, signInMethod: String, reason: String) {
+  public init(uid: String, email: String?, phoneNumber: String? = nil, signInMethod: String, reason: String) {
     self.uid = uid
     self.email = email
+    self.phoneNumber = phoneNumber
     self.signInMethod = signInMethod
     self.reason = reason
   }

@@ -134,7 +134,8 @@ public struct SessionMachine: Sendable {
     switch failure.error {
     case .tokenRevoked, .userDisabled, .userNotFound:
       lastUser = LastUser(
-        uid: session.user.uid, email: session.user.email, signInMethod: session.method.description,
+        uid: session.user.uid, email: session.user.email, phoneNumber: session.user.phoneNumber,
+        signInMethod: session.method.description,
         reason: failure.error.rawValue)
       health = .attentionNeeded
       self.session = nil

@@ -48,12 +48,10 @@ public enum AuthorizationURL {
   /// names this program. Nil for an app that has neither client id nor app id: the page couldn't come back.
   public static func handler(_ request: Request, sessionHash: String, agent: String, backend: Backend) -> String? {
     let app = request.app
-    guard let (name, id) = app.clientID.map({ ("clientId", $0) }) ?? (app.appID.isEmpty ? nil : ("appId", app.appID))
-    else { return nil }
+    guard let (name, id) = appName(app) else { return nil }
     var query: [(String, String)] = [
       ("apiKey", app.apiKey), ("authType", "signInWithRedirect"),
-      // The page wants one, whatever it is.
-      ("ibi", app.bundleID ?? app.schemes.first ?? app.id.value), ("sessionId", sessionHash), ("v", agent),
+      ("ibi", bundleID(app)), ("sessionId", sessionHash), ("v", agent),
       ("eventId", request.token.reveal()), ("providerId", request.provider.id), (name, id),
     ]
     if let tenant = request.tenantID { query.append(("tid", tenant)) }
@@ -64,9 +62,33 @@ public enum AuthorizationURL {
         ("customParameters", JSONValue.object(parameters.mapValues(JSONValue.string)).text))
     }
     if let locale = request.locale { query.append(("hl", locale)) }
-    let page =
-      backend.emulator.map { "http://\($0)/emulator/auth/handler" } ?? "https://\(app.authDomain)/__/auth/handler"
-    return adding(query, to: page)
+    return adding(query, to: handlerPage(app, backend))
+  }
+
+  /// Firebase's page that tells people from programs before a text message is sent (identity-toolkit 4.7); nil as for
+  /// `handler`.
+  public static func verification(
+    app: App, token: Secret<String>, locale: String?, agent: String, backend: Backend
+  ) -> String? {
+    guard let (name, id) = appName(app) else { return nil }
+    var query: [(String, String)] = [
+      ("apiKey", app.apiKey), ("authType", "verifyApp"), ("ibi", bundleID(app)), ("v", agent),
+      ("eventId", token.reveal()), (name, id),
+    ]
+    if let locale { query.append(("hl", locale)) }
+    return adding(query, to: handlerPage(app, backend))
+  }
+
+  /// What Firebase's page knows the app by, and its scheme with it.
+  private static func appName(_ app: App) -> (String, String)? {
+    app.clientID.map { ("clientId", $0) } ?? (app.appID.isEmpty ? nil : ("appId", app.appID))
+  }
+
+  /// The page wants one, whatever it is.
+  private static func bundleID(_ app: App) -> String { app.bundleID ?? app.schemes.first ?? app.id.value }
+
+  private static func handlerPage(_ app: App, _ backend: Backend) -> String {
+    backend.emulator.map { "http://\($0)/emulator/auth/handler" } ?? "https://\(app.authDomain)/__/auth/handler"
   }
 
   /// The scheme that Firebase's page comes back by (identity-toolkit 4.2); nil where `handler` gives nothing.

@@ -17,8 +17,10 @@ extension Flow {
 
   /// The server has sent a message.
   mutating func codeSent(_ sessionInfo: Secret<String>, at now: Int64) -> [FlowAction] {
-    guard stage == .starting, verification != nil else { return [] }
+    guard stage == .starting, let before = verification else { return [] }
     verification = PendingVerification()
+    // The page may come back twice.
+    verification?.page = before.page
     verification?.sessionInfo = sessionInfo
     canResendAt = now + codeResendInterval
     return wait(at: .waitingForCode, now: now)

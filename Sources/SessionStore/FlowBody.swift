@@ -42,6 +42,12 @@ enum FlowBody {
     for method in flow.signInMethods { fields.put(36, method) }
     fields.put(37, flow.errorCause)
     fields.put(38, flow.opensBrowser)
+    fields.put(39, flow.phoneNumber)
+    fields.put(40, flow.verification.map(VerificationFields.encode))
+    fields.put(41, flow.secondFactor.map(VerificationFields.encode))
+    fields.put(42, flow.totpEnrollment.map(VerificationFields.encode))
+    fields.put(43, flow.phoneProof.map(VerificationFields.encode))
+    fields.put(44, flow.factorUID)
     return fields.bytes
   }
 
@@ -86,6 +92,16 @@ enum FlowBody {
     flow.signInMethods = try OAuthFields.texts(fields.all(36))
     flow.errorCause = try fields.string(37)
     flow.opensBrowser = fields.bool(38)
+    try decodeVerification(fields, into: &flow)
+  }
+
+  private static func decodeVerification(_ fields: FieldReader, into flow: inout Flow) throws(MalformedFields) {
+    flow.phoneNumber = try fields.string(39)
+    if let bytes = fields.blob(40) { flow.verification = try VerificationFields.verification(bytes) }
+    if let bytes = fields.blob(41) { flow.secondFactor = try VerificationFields.secondFactor(bytes) }
+    if let bytes = fields.blob(42) { flow.totpEnrollment = try VerificationFields.enrollment(bytes) }
+    if let bytes = fields.blob(43) { flow.phoneProof = try VerificationFields.phoneCredential(bytes) }
+    flow.factorUID = try fields.string(44)
   }
 
   private static func encode(_ grant: TokenGrant) -> [UInt8] {

@@ -28,14 +28,15 @@ enum SessionBody {
     fields.put(2, user.email)
     fields.put(3, user.signInMethod)
     fields.put(4, user.reason)
+    fields.put(5, user.phoneNumber)
     return fields.bytes
   }
 
   static func lastUser(_ bytes: [UInt8]) throws(MalformedFields) -> LastUser {
     let fields = try FieldReader(bytes)
     return LastUser(
-      uid: try required(fields.string(1)), email: try fields.string(2), signInMethod: try required(fields.string(3)),
-      reason: try required(fields.string(4)))
+      uid: try required(fields.string(1)), email: try fields.string(2), phoneNumber: try fields.string(5),
+      signInMethod: try required(fields.string(3)), reason: try required(fields.string(4)))
   }
 
   // MARK: The user
@@ -96,7 +97,7 @@ enum SessionBody {
     return provider
   }
 
-  private static func encode(_ factor: SecondFactor) -> [UInt8] {
+  static func encode(_ factor: SecondFactor) -> [UInt8] {
     var fields = FieldWriter()
     fields.put(1, factor.uid)
     fields.put(2, factor.kind.rawValue)
@@ -106,7 +107,7 @@ enum SessionBody {
     return fields.bytes
   }
 
-  private static func factor(_ bytes: [UInt8]) throws(MalformedFields) -> SecondFactor {
+  static func factor(_ bytes: [UInt8]) throws(MalformedFields) -> SecondFactor {
     let fields = try FieldReader(bytes)
     let kind = try required(SecondFactor.Kind(rawValue: try required(fields.string(2))))
     var factor = SecondFactor(uid: try required(fields.string(1)), kind: kind)

@@ -1,10 +1,13 @@
 /// What linkd says to people. Each text has a stable id, an English source and translations (behaviour: People).
 ///
-/// The ids and sources are the tables `errors`, `causes`, `links`, `notices`, `commands` and `providers`; a translation is a ``Catalogue``.
+/// The ids and sources are the tables `errors`, `causes`, `links`, `notices`, `commands`, `providers`
+/// and `verification`; a translation is a ``Catalogue``.
 public enum Texts {
   /// Every text in English.
-  public static let english: [String: String] = [errors, causes, links, notices, commands, providers]
-    .reduce(into: [:]) { all, table in all.merge(table) { first, _ in first } }
+  public static let english: [String: String] = [
+    errors, causes, links, notices, commands, providers, verification,
+  ]
+  .reduce(into: [:]) { all, table in all.merge(table) { first, _ in first } }
 
   /// The translations this build has. They'll be made from gettext's files under `po/`, whose `msgctxt` is the id.
   static let catalogues: [Catalogue] = []

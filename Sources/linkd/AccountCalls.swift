@@ -62,30 +62,39 @@ extension SessionKeeper {
     return ProjectContext(app: app, backend: key.backend)
   }
 
-  /// Deletes the account, if it's still `uid`'s, and if that `isWanted` once there is a token: a refresh takes time. The
-  /// session ends with the flow that asked.
-  func deleteUser(_ uid: String?, if isWanted: () -> Bool) async throws(AuthFailure) {
-    guard let user = machine.user else { throw missingUser }
-    guard user.uid == uid else { throw AuthFailure(.userMismatch) }
-    try await withToken { token async throws(AuthFailure) in
-      guard isWanted() else { throw AuthFailure(.cancelled) }
-      try await toolkit.deleteUser(uid: user.uid, idToken: token, project: project())
+  /// Deletes the account of `flow`, if it's still the one that is signed in. The session ends with the flow that asked.
+  func deleteUser(_ flow: Flow, _ project: ProjectContext, if isWanted: () -> Bool) async throws(AuthFailure) {
+    try checkAppleToken(flow)
+    try await asUser(flow.protectedUID, if: isWanted) { token async throws(AuthFailure) in
+      guard let uid = flow.protectedUID else { throw AuthFailure(.userMismatch) }
+      await revokeAppleToken(of: uid, token, project)
+      try await toolkit.deleteUser(uid: uid, idToken: token, project: project)
     }
   }
 
-  /// Takes a way to sign in from the account, if it's still `uid`'s, and if that `isWanted` once there is a token.
-  func unlink(_ provider: String, _ uid: String?, if isWanted: () -> Bool) async throws(AuthFailure) {
-    guard let user = machine.user else { throw missingUser }
-    guard user.uid == uid else { throw AuthFailure(.userMismatch) }
-    let grant = try await withToken { token async throws(AuthFailure) in
-      guard isWanted() else { throw AuthFailure(.cancelled) }
-      return try await toolkit.unlink(providerID: provider, idToken: token, project: project())
-    }
+  /// Does something to the account that is signed in, if it's still `uid`'s, which may give new tokens; then looks at it.
+  func change(
+    _ uid: String?, if isWanted: () -> Bool,
+    _ body: (Secret<String>) async throws(AuthFailure) -> TokenGrant?
+  ) async throws(AuthFailure) {
+    let grant = try await asUser(uid, if: isWanted, body)
     // Somebody else may have signed in meanwhile: theirs is left alone.
     guard uid == machine.user?.uid else { return }
     if let grant { try renew(grant) }
     // It's done; what the account looks like now may be learnt later.
     _ = try? await reload()
+  }
+
+  /// Takes a second factor away. Where no tokens come with the answer, the old ones may have ended with it: a refresh tells
+  /// (identity-toolkit 8.9).
+  func unenroll(
+    _ factor: String, _ uid: String?, _ project: ProjectContext, if isWanted: () -> Bool
+  ) async throws(AuthFailure) {
+    try await change(uid, if: isWanted) { token async throws(AuthFailure) in
+      let grant = try await toolkit.withdrawSecondFactor(factor, idToken: token, project: project)
+      if grant == nil { _ = try? await idToken(force: true) }
+      return grant
+    }
   }
 
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser
@@ -100,6 +109,22 @@ extension SessionKeeper {
       try? apply(.reloaded(user))
     }
     Task.onLoop { _ = try? await self.reload() }
+  }
+
+  /// Runs `body` with a token of `uid`'s, if that one is signed in, and if it `isWanted` once there is a token: a refresh takes
+  /// time.
+  ///
+  /// - Throws: `userMismatch` where somebody else is signed in, `cancelled` where it isn't wanted any more, and what
+  ///   `withToken` throws.
+  func asUser<Result>(
+    _ uid: String?, if isWanted: () -> Bool, _ body: (Secret<String>) async throws(AuthFailure) -> Result
+  ) async throws(AuthFailure) -> Result {
+    guard let user = machine.user else { throw missingUser }
+    guard user.uid == uid else { throw AuthFailure(.userMismatch) }
+    return try await withToken { token async throws(AuthFailure) in
+      guard isWanted() else { throw AuthFailure(.cancelled) }
+      return try await body(token)
+    }
   }
 
   /// Runs `body` with a token. If the server says that the account or its tokens are gone, the session is over.

@@ -48,6 +48,20 @@ final class Authorizations {
       url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"], sessionID: Secret(sessionID))
   }
 
+  /// The page that tells people from programs before `flow` gets a text message (identity-toolkit 4.7). It comes back by
+  /// scheme alone.
+  ///
+  /// - Throws: `handlerMissing` where it couldn't come back (field report B085), and why there is no key.
+  func verificationPage(for flow: Flow, _ app: App) throws(AuthFailure) -> PendingAuthorization {
+    let url = AuthorizationURL.verification(
+      app: app, token: try services.links.token(for: flow), locale: flow.locale ?? app.languageCode,
+      agent: "linkd/\(Release.version)", backend: flow.key.backend)
+    guard let url, let scheme = AuthorizationURL.handlerScheme(app) else {
+      throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
+    }
+    return PendingAuthorization(url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"])
+  }
+
   // MARK: An own client
 
   private func ownRequest(

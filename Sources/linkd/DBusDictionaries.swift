@@ -114,7 +114,8 @@ enum DBusDictionaries {
     return out
   }
 
-  private static func factor(_ factor: SecondFactor) -> [String: DBusValue] {
+  /// One element of `second-factors` and `hints`.
+  static func factor(_ factor: SecondFactor) -> [String: DBusValue] {
     var out: [String: DBusValue] = ["uid": .string(factor.uid), "kind": .string(factor.kind.rawValue)]
     out["display-name"] = factor.displayName.map(DBusValue.string)
     out["phone-number"] = factor.phoneNumber.map(DBusValue.string)

@@ -24,7 +24,7 @@ extension FlowCoordinator {
 
   /// For whoever asked for it.
   func openBrowser(_ flow: Flow) {
-    guard flow.opensBrowser, let page = flow.authorization?.url else { return }
+    guard flow.opensBrowser, let page = flow.page?.url else { return }
     // What a window or a token was for is gone with the daemon that was asked.
     let wish = browsing.removeValue(forKey: flow.id) ?? BrowserWish()
     let url = (try? returns.startPage(for: flow.id)) ?? page
@@ -110,8 +110,10 @@ extension FlowCoordinator {
             project: keeper.project(for: flow))
         }
         switch answer {
-        case .grant(let grant, let uid, _): return .exchanged(grant, uid: uid)
-        case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))
+        case .grant(let grant, let uid, let given):
+          keeper.noteAppleToken(given?.accessToken ?? credential.accessToken, of: credential, grant)
+          return .exchanged(grant, uid: uid)
+        case .secondFactorRequired(let pending, let factors): return .secondFactor(pending, factors)
         case .conflict(let conflict): return .conflict(.found(conflict))
         }
       } catch {
@@ -121,7 +123,7 @@ extension FlowCoordinator {
   }
 
   /// A request after `delay` seconds, if the flow still stands at `stage` then.
-  private func later(
+  func later(
     _ flow: Flow, _ delay: Int64, at stage: FlowStage, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent
   ) {
     request(flow) { keeper in

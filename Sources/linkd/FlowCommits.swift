@@ -21,9 +21,12 @@ extension FlowCoordinator {
           try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
         }
       case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .signInWithCustomToken, .prepareAuthorization,
-        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .fetchSignInMethods, .resolveLater,
-        .lookUp, .checkCode,
-        .applyCode, .resetPassword, .deleteUser, .unlink, .accountChanged, .refuse:
+        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .sendCode, .prepareVerificationPage,
+        .startTOTPEnrollment, .verifyCode, .signInWithPhoneProof, .fetchSignInMethods, .resolveLater, .lookUp,
+        .checkCode,
+        .applyCode, .resetPassword, .deleteUser, .unlink, .updatePassword, .changeEmail, .unenrollFactor,
+        .accountChanged,
+        .refuse:
         break
       }
     }

@@ -86,7 +86,7 @@ final class FlowCoordinator {
 
   /// Starts a flow that a caller asked for, by its first event. The row is committed when this returns.
   func start(_ flow: Flow, _ event: FlowEvent = .started) throws(AuthFailure) {
-    if flow.method == .emailLink, let email = flow.email { try countMail(to: email) }
+    if let recipient = flow.recipient { try countMail(to: recipient) }
     try add(flow, event)
     if let starter = flow.starter { starters[flow.id] = starter }
   }
@@ -109,10 +109,10 @@ final class FlowCoordinator {
     return flow.id
   }
 
-  /// Notes a mail to `email`.
+  /// Notes a mail or a text message to an address, a number or a factor.
   ///
   /// - Throws: `rateLimited`.
-  func countMail(to email: String) throws(AuthFailure) { try mails.check(email, at: services.now) }
+  func countMail(to recipient: String) throws(AuthFailure) { try mails.check(recipient, at: services.now) }
 
   /// Gives up the oldest flows that a link made, until one more is allowed.
   private func makeRoom() throws(AuthFailure) {
@@ -144,12 +144,21 @@ final class FlowCoordinator {
     try apply(id, .authorization(.redirected(redirect)), code: code)
   }
 
-  func resend(_ id: FlowID) throws(AuthFailure) {
+  /// An event from a person that may send something: that's counted, unless it's refused.
+  ///
+  /// - Throws: what `handle` throws.
+  func handleCounted(_ event: FlowEvent, _ id: FlowID) throws(AuthFailure) {
     guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
-    // What the machine refuses is no mail.
-    for case .refuse(let error) in machine.handle(.resendRequested, at: services.now) { throw AuthFailure(error) }
-    if let email = machine.flow.email { try countMail(to: email) }
-    try handle(.resendRequested, id)
+    for action in machine.handle(event, at: services.now) {
+      switch action {
+      case .refuse(let error): throw AuthFailure(error)
+      case .sendMail(let email): try countMail(to: email)
+      case .sendCode:
+        try machine.flow.codeRecipient.map { recipient throws(AuthFailure) in try countMail(to: recipient) }
+      default: break
+      }
+    }
+    try handle(event, id)
   }
 
   func cancel(_ id: FlowID) throws(AuthFailure) { try handle(.cancelRequested, id) }
@@ -246,7 +255,9 @@ final class FlowCoordinator {
     if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
     browsing.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
-    case (.signIn, .succeeded): offerConflicts(flow.key)
+    case (.signIn, .succeeded):
+      offerConflicts(flow.key)
+      goOn(flow.key)
     // Who was to be linked, and switched.
     case (.link, .succeeded) where flow.protectedUID == nil: offerConflicts(flow.key)
     case (.reauthenticate, .succeeded): goOn(flow.key)
@@ -257,7 +268,8 @@ final class FlowCoordinator {
 
   /// What was parked until the user has signed in again.
   private func goOn(_ key: SessionKey) {
-    for flow in live where flow.key == key && flow.stage == .reauthenticationRequired {
+    guard let uid = keeper(key)?.machine.user?.uid else { return }
+    for flow in live where flow.key == key && flow.stage == .reauthenticationRequired && flow.protectedUID == uid {
       feed(flow.id, .reauthenticated)
     }
   }
@@ -265,15 +277,28 @@ final class FlowCoordinator {
 
 extension Flow {
   /// Whether a person is told at once what a live flow meets: an answer that isn't its own, accounts that collide for good, a
-  /// second mail where they wait for nothing any more.
+  /// second mail where they wait for nothing any more, a second factor.
   fileprivate func isNews(since old: Flow?) -> Bool {
     switch stage {
     case .waitingForRedirect: error != nil && (error != old?.error || errorCause != old?.errorCause)
     case .conflict: conflict != .anonymousUpgrade && old?.stage != .conflict
     case .waitingForLink: conflict == .anonymousUpgrade && old?.stage == .starting
+    case .secondFactorRequired: old?.stage != .secondFactorRequired
     default: false
     }
   }
+
+  /// Whom its start sends something to: an address or a number.
+  fileprivate var recipient: String? {
+    switch method {
+    case .emailLink: email
+    case .phone: phoneNumber
+    default: purpose == .changeEmail ? email : nil
+    }
+  }
+
+  /// Whom a code goes to.
+  fileprivate var codeRecipient: String? { secondFactor?.chosen ?? phoneNumber }
 
   /// Whether a link made it: nobody here asked for the mail.
   var isUnsolicited: Bool {

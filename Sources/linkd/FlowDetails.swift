@@ -12,7 +12,7 @@ extension Flow {
   }
 
   /// `Details` (contract: Flow), for a caller that may see everything.
-  func details(session: Session?, app: App?, locale: String?) -> [String: DBusValue] {
+  func details(session: Session?, app: App?, wayBack: WayBack?, locale: String?) -> [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     if let failure {
       out["error"] = .string(failure.error.dbusName)
@@ -27,7 +27,11 @@ extension Flow {
       if conflict == .anonymousUpgrade {
         out["message"] = .string(Texts.lookup("conflict.new-link-sent", locale: locale))
       }
-    case .waitingForRedirect:
+    case .waitingForRedirect, .waitingForCaptcha:
+      out["expires-at"] = .int64(expiresAt)
+    case .waitingForCode: out.merge(codeDetails) { $1 }
+    case .secondFactorRequired:
+      out["hints"] = .dicts(secondFactor?.factors.map(DBusDictionaries.factor) ?? [])
       out["expires-at"] = .int64(expiresAt)
     case .conflict:
       out["conflict"] = .dict(conflictDetails(locale: locale))
@@ -45,9 +49,7 @@ extension Flow {
       out["previous-email"] = previousEmail.map(DBusValue.string)
       out["expires-at"] = .int64(expiresAt)
     case .reauthenticationRequired:
-      out["reauthentication"] = session.flatMap { session in
-        app.map { .dict(DBusDictionaries.reauthentication(session, $0)) }
-      }
+      out["reauthentication"] = wayBack.map { .dict($0.dictionary(locale: locale)) }
       out["expires-at"] = .int64(expiresAt)
     case .failed:
       out["retry"] = .boolean(canRetry)
@@ -57,13 +59,26 @@ extension Flow {
       if resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
       if anonymousUID != nil || previousUID != nil { out["upgraded"] = .boolean(isUpgraded) }
       out["previous-uid"] = previousUID.map(DBusValue.string)
-      if method == .actionCode {
-        out["kind"] = actionKind.map { .string($0.rawValue) }
-        out["email"] = email.map(DBusValue.string)
-      }
-    case .waitingForCaptcha, .waitingForCode, .secondFactorRequired, .exchanging, .cancelled, .expired:
+      if method == .actionCode { out["kind"] = actionKind.map { .string($0.rawValue) } }
+      if method == .actionCode || purpose == .changeEmail { out["email"] = email.map(DBusValue.string) }
+    case .exchanging, .cancelled, .expired:
       break
     }
+    return out
+  }
+
+  /// `waiting-for-code`. A number that the starter gave is whole; of a second factor's the server tells a masked one alone.
+  private var codeDetails: [String: DBusValue] {
+    let factor = secondFactor?.choice
+    let isTOTP = factor?.kind == .totp || totpEnrollment != nil
+    var out: [String: DBusValue] = [
+      "kind": .string(isTOTP ? "totp" : "phone"), "code-length": .uint32(UInt32(codeLength)),
+      "expires-at": .int64(expiresAt),
+    ]
+    out["attempts-left"] = verification.map { .uint32(UInt32(max(0, $0.attemptsLeft))) }
+    out["phone-number"] = (secondFactor == nil ? phoneNumber : factor?.phoneNumber).map(DBusValue.string)
+    out["display-name"] = factor?.displayName.map(DBusValue.string)
+    if !isTOTP { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
     return out
   }
 
@@ -71,7 +86,7 @@ extension Flow {
   var broadcastDetails: [String: DBusValue] {
     var out: [String: DBusValue] = [:]
     out["error"] = error.map { .string($0.dbusName) }
-    if stage == .waitingForLink { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
+    if stage == .waitingForLink || stage == .waitingForCode { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
     if stage == .succeeded, resultUID != nil { out["is-new-user"] = .boolean(isNewUser) }
     if stage == .succeeded, anonymousUID != nil || previousUID != nil { out["upgraded"] = .boolean(isUpgraded) }
     return out
@@ -101,43 +116,10 @@ extension Flow {
       "message": .string(Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": email ?? ""])),
     ]
     out["email"] = email.map(DBusValue.string)
+    out["phone-number"] = phoneNumber.map(DBusValue.string)
     if conflict == .anonymousUpgrade { out["anonymous-uid"] = anonymousUID.map(DBusValue.string) }
     // The account that exists; in another conflict, who has signed in with another address since.
     out["existing-uid"] = existingUID.map(DBusValue.string)
     return out
-  }
-}
-
-extension DBusDictionaries {
-  /// How the user can prove who they are (contract: Flow, `reauthentication`).
-  static func reauthentication(_ session: Session, _ app: App) -> [String: DBusValue] {
-    var out: [String: DBusValue] = [:]
-    out["email"] = session.user.email.map(DBusValue.string)
-    switch session.wayBack(app) {
-    case .emailLink: out["kind"] = .string("email-link")
-    case .phone:
-      out["kind"] = .string("phone")
-      out["phone-number"] = session.user.phoneNumber.map(DBusValue.string)
-    case .provider(let id):
-      out["kind"] = .string("oauth")
-      out["provider-id"] = .string(id)
-    case .password, .anonymous, .custom, .actionCode, .totp, .none: out["kind"] = .string("password")
-    }
-    return out
-  }
-}
-
-extension Session {
-  /// How the user can prove who they are: as they signed in, or in another way that the account has, if that one was taken
-  /// from it.
-  func wayBack(_ app: App) -> SignInMethod {
-    guard case .provider(let id) = method else { return method }
-    let linked = user.providers.map(\.providerID)
-    if linked.contains(id) { return method }
-    if let other = linked.first(where: { $0.contains(".") }) { return .provider(other) }
-    guard linked.contains("password") else { return linked.contains("phone") ? .phone : .emailLink }
-    // The server calls a mailed link that, too: what the app offers decides.
-    let offered = app.providers.map(\.id)
-    return offered.contains("emailLink") && !offered.contains("password") ? .emailLink : .password
   }
 }

@@ -38,7 +38,8 @@ enum FlowNotice {
     case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
     case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
     case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)
-    case .cancelled, .expired, .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
+    case .secondFactorRequired: return Texts.lookup("notice.second-factor-needed", locale: locale)
+    case .cancelled, .expired, .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode,
       .reauthenticationRequired, .exchanging:
       return nil
     }

@@ -39,20 +39,57 @@ extension FlowCoordinator {
       case .listen: listen(flow)
       case .exchangeAuthorizationCode(let code, let delay): exchangeAuthorizationCode(flow, code, delay: delay)
       case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
+      case .sendCode: sendCode(flow)
+      case .prepareVerificationPage: prepareVerificationPage(flow)
+      case .startTOTPEnrollment: startTOTPEnrollment(flow)
+      case .verifyCode(let code): verifyCode(flow, code)
+      case .signInWithPhoneProof(let proof, let delay): signInWithPhoneProof(flow, proof, delay: delay)
       case .fetchSignInMethods(let email): fetchSignInMethods(flow, email)
       case .resolveLater(let seconds):
         EventLoop.shared.after(.seconds(seconds)) { [weak self] in self?.feed(flow.id, .conflict(.timeOver)) }
       case .unlink(let provider):
-        ask(flow) { keeper, _ async throws(AuthFailure) in
-          try await keeper.unlink(provider, flow.protectedUID) { self.isExchanging(flow) }
+        change(flow) { keeper, token, project async throws(AuthFailure) in
+          try await keeper.toolkit.unlink(providerID: provider, idToken: token, project: project)
         }
+      case .updatePassword(let password):
+        change(flow) { keeper, token, project async throws(AuthFailure) in
+          try await keeper.toolkit.updatePassword(password, idToken: token, project: project)
+        }
+      case .unenrollFactor(let uid):
+        ask(flow) { keeper, project async throws(AuthFailure) in
+          try await keeper.unenroll(uid, flow.protectedUID, project) { self.isExchanging(flow) }
+        }
+      case .changeEmail(let email): changeEmail(flow, email)
       case .deleteUser:
-        ask(flow) { keeper, _ async throws(AuthFailure) in
-          try await keeper.deleteUser(flow.protectedUID) { self.isExchanging(flow) }
+        ask(flow) { keeper, project async throws(AuthFailure) in
+          try await keeper.deleteUser(flow, project) { self.isExchanging(flow) }
           // Given up too late: the account is gone, which its session learns by asking.
           if !self.isExchanging(flow) { _ = try? await keeper.reload() }
         }
       case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
+      }
+    }
+  }
+
+  /// What changes the account that is signed in.
+  private func change(
+    _ flow: Flow,
+    _ body:
+      @escaping @LoopActor (SessionKeeper, Secret<String>, ProjectContext) async throws(AuthFailure) -> TokenGrant?
+  ) {
+    ask(flow) { keeper, project async throws(AuthFailure) in
+      try await keeper.change(flow.protectedUID, if: { self.isExchanging(flow) }) { token async throws(AuthFailure) in
+        try await body(keeper, token, project)
+      }
+    }
+  }
+
+  /// The mail's link changes the address.
+  private func changeEmail(_ flow: Flow, _ email: String) {
+    ask(flow) { keeper, project async throws(AuthFailure) in
+      let url = try MailedLinks.plain(flow.continueURL)
+      try await keeper.asUser(flow.protectedUID, if: { self.isExchanging(flow) }) { token async throws(AuthFailure) in
+        try await keeper.toolkit.sendEmailChange(to: email, idToken: token, continueURL: url, project: project)
       }
     }
   }
@@ -175,7 +212,7 @@ extension FlowCoordinator {
       do throws(AuthFailure) {
         switch try await body(self.services.toolkit, keeper.project(for: flow)) {
         case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
-        case .secondFactorRequired: return .exchangeFailed(AuthFailure(.secondFactorRequired))
+        case .secondFactorRequired(let pending, let factors): return .secondFactor(pending, factors)
         }
       } catch {
         return .exchangeFailed(error)
@@ -206,7 +243,7 @@ extension FlowCoordinator {
   }
 
   /// Whether the flow still wants what it asked for.
-  private func isExchanging(_ flow: Flow) -> Bool { self.flow(flow.id)?.stage == .exchanging }
+  func isExchanging(_ flow: Flow) -> Bool { self.flow(flow.id)?.stage == .exchanging }
 
   /// Whether somebody else has signed in since the flow began, if it concerns an account: what it was asked to do to one
   /// account, it must neither do to the other nor change who is signed in.
@@ -236,15 +273,20 @@ extension FlowCoordinator {
 }
 
 extension FlowEvent {
+  /// The first factor was accepted, and stands in `pending`.
+  static func secondFactor(_ pending: Secret<String>, _ factors: [SecondFactor]) -> FlowEvent {
+    .verification(.secondFactorRequired(PendingSecondFactor(credential: pending, factors: factors)))
+  }
+
   /// Why a request failed.
   fileprivate var failure: AuthFailure? {
     switch self {
     case .mailFailed(let failure), .exchangeFailed(let failure), .codeCheckFailed(let failure),
-      .lookUpFailed(let failure), .authorization(.failed(let failure)):
+      .lookUpFailed(let failure), .authorization(.failed(let failure)), .verification(.sendFailed(let failure)):
       failure
     case .started, .alreadySignedIn, .linkOpened, .emailProvided, .passwordProvided, .confirmed, .resendRequested,
       .cancelRequested, .mailSent, .exchanged, .codeChecked, .performed, .lookedUp, .authorization, .conflict,
-      .reauthenticated, .overdue, .restored:
+      .verification, .reauthenticated, .overdue, .restored:
       nil
     }
   }

@@ -30,6 +30,10 @@ struct RedirectInbox {
 
   /// Gives the redirect to its flow, durably; what is nobody's is told to those that wait where it arrived.
   func open(_ link: Link, _ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) {
+    if case .appVerification(let page) = link.content {
+      guard let id = verdict.flow, verdict.handled else { return }
+      return try coordinator.handle(.verification(.pageReturned(page)), id)
+    }
     guard case .oauthRedirect(let redirect) = link.content else { return }
     guard let id = verdict.flow else { return tell(link, url) }
     try coordinator.show(id)
@@ -51,8 +55,9 @@ struct RedirectInbox {
   }
 
   private func flow(of link: Link, _ url: String) throws(AuthFailure) -> Flow? {
-    guard case .oauthRedirect(let redirect) = link.content, let token = link.flowToken else { return nil }
+    guard let token = link.flowToken else { return nil }
     let hash = SHA256.hash(token.reveal())
+    guard case .oauthRedirect(let redirect) = link.content else { return try flow(verifying: hash, link) }
     let stored = try services.stored { store throws(StoreError) in try store.flow(linkTokenHash: hash) }
     guard let flow = stored.map({ coordinator.flow($0.id) ?? $0 }), link.candidates.contains(flow.key.app),
       case .provider = flow.method
@@ -63,6 +68,15 @@ struct RedirectInbox {
     case .cancelled, .expired: return nil
     default: return flow
     }
+  }
+
+  /// The flow whose page for telling people from programs has come back. Any flow may have one, so it's no row's column; few
+  /// have one at a time.
+  private func flow(verifying hash: [UInt8], _ link: Link) throws(AuthFailure) -> Flow? {
+    for flow in coordinator.live where flow.verification?.page != nil && link.candidates.contains(flow.key.app) {
+      if try services.links.hash(for: flow) == hash { return flow }
+    }
+    return nil
   }
 
   /// A wrong state leaves the true flow waiting, and the person hears of it (field report B055).

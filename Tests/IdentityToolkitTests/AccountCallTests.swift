@@ -42,7 +42,7 @@ extension SecondFactorCallTests {
   /// Identity-toolkit 2.19.
   @Test("Apple's code is given back") @LoopActor func revoke() async throws {
     let (_, request) = try await ask("{}") { toolkit, project throws(AuthFailure) in
-      try await toolkit.revokeAppleToken(code: Secret("c"), idToken: token, project: project)
+      try await toolkit.revokeAppleToken(.authorizationCode(Secret("c")), idToken: token, project: project)
     }
     #expect(request.target.contains("/v2/accounts:revokeToken?key="))
     #expect(
@@ -50,7 +50,7 @@ extension SecondFactorCallTests {
     let recorded = try #require(
       RecordedCall.exchanges("01").first { $0["name"] == "v2 accounts:revokeToken" }?["response"]?["body"])
     let error = try await refusal(recorded.text, status: 501) { toolkit, project throws(AuthFailure) in
-      try await toolkit.revokeAppleToken(code: Secret("c"), idToken: token, project: project)
+      try await toolkit.revokeAppleToken(.authorizationCode(Secret("c")), idToken: token, project: project)
     }
     #expect(error == AuthFailure(.serviceUnavailable, serverCode: "HTTP_501"))
   }

@@ -144,7 +144,7 @@ struct ConnectionTests {
     case .emailChange:
       try await toolkit.sendEmailChange(to: "a@example.com", idToken: code, continueURL: nil, project: project)
     case .password: _ = try await toolkit.updatePassword(code, idToken: code, project: project)
-    case .apple: try await toolkit.revokeAppleToken(code: code, idToken: code, project: project)
+    case .apple: try await toolkit.revokeAppleToken(.authorizationCode(code), idToken: code, project: project)
     case .withdraw: _ = try await toolkit.withdrawSecondFactor("f", idToken: code, project: project)
     case .message, .phone, .startFactor, .finishFactor, .finishApp, .startPhone, .finishPhone, .finishTOTP:
       try await sendCode(call, toolkit, project)

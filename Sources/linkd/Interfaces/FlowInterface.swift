@@ -4,6 +4,7 @@ import DomainNames
 import EventLoop
 import LinkHandler
 import LinkdContract
+import PhoneVerification
 import Texts
 
 /// `org.linkd.Auth1.Flow`: where a flow stands, and what can be given to it.
@@ -23,10 +24,20 @@ struct FlowInterface {
           "ProvidePassword", in: [Argument("password", "s"), Argument("options", "a{sv}")], out: [],
           handler: .sync(providePassword)),
         Method(
+          "ProvideCode", in: [Argument("code", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .sync(provideCode)),
+        Method(
+          "ChooseFactor", in: [Argument("uid", "s"), Argument("options", "a{sv}")], out: [],
+          handler: .sync(chooseFactor)),
+        Method(
           "ResolveConflict", in: [Argument("choice", "s"), Argument("options", "a{sv}")], out: [],
           handler: .sync(resolveConflict)),
         Method(
           "GetUrl", in: [Argument("options", "a{sv}")], out: [Argument("url", "s")], handler: .sync(getURL)),
+        Method(
+          "GetSecret", in: [Argument("options", "a{sv}")],
+          out: [Argument("secret", "s"), Argument("otpauth_uri", "s"), Argument("expires_at", "x")],
+          handler: .sync(getSecret)),
         Method("Confirm", in: [Argument("options", "a{sv}")], out: [], handler: .sync(confirm)),
         Method("Resend", in: [Argument("options", "a{sv}")], out: [], handler: .sync(resend)),
         Method("Cancel", in: [Argument("options", "a{sv}")], out: [], handler: .sync(cancel)),
@@ -62,7 +73,8 @@ struct FlowInterface {
 
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
-    return flow.details(session: keeper?.machine.session, app: keeper?.app, locale: locale)
+    return flow.details(
+      session: keeper?.machine.session, app: keeper?.app, wayBack: keeper?.wayBack, locale: locale)
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
@@ -79,6 +91,35 @@ struct FlowInterface {
     try act(call) { () throws(AuthFailure) in
       guard !call.text(0).isEmpty else { throw AuthFailure(.weakPassword) }
       try tree.coordinator.handle(.passwordProvided(Secret(call.text(0))), id)
+    }
+  }
+
+  /// What isn't a code at all is refused without asking the server, and isn't counted.
+  private func provideCode(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in
+      let length = tree.coordinator.flow(id)?.codeLength ?? VerificationCode.smsLength
+      let code: VerificationCode
+      do throws(VerificationCodeError) { code = try VerificationCode(call.text(0), length: length) } catch {
+        throw AuthFailure(.invalidVerificationCode, cause: "cause.code-length")
+      }
+      try tree.coordinator.handle(.verification(.codeProvided(code.digits)), id)
+    }
+  }
+
+  private func chooseFactor(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try act(call) { () throws(AuthFailure) in
+      try tree.coordinator.handleCounted(.verification(.factorChosen(call.text(0))), id)
+    }
+  }
+
+  /// What an authenticator app is to know: whoever has it makes the same codes.
+  private func getSecret(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
+    try tree.answer(Options(call), keeper) { () throws(AuthFailure) in
+      try requireStarter(call)
+      guard let flow = tree.coordinator.flow(id), flow.stage == .waitingForCode, let enrollment = flow.totpEnrollment
+      else { throw AuthFailure(.noSuchFlow) }
+      guard let keeper, let uri = keeper.otpAuthURI(enrollment) else { throw AuthFailure(.internal) }
+      return [.string(enrollment.secret.reveal()), .string(uri.text.reveal()), .int64(flow.expiresAt)]
     }
   }
 
@@ -103,18 +144,23 @@ struct FlowInterface {
     let options = try Options(call)
     let wantsStartPage = try options.bool("start-page") ?? false
     let url = try tree.answer(options, keeper) { () throws(AuthFailure) -> String in
-      guard tree.coordinator.isStarter(call.caller, of: id) else {
-        throw AuthFailure(.accessDenied, cause: "cause.not-starter")
-      }
-      guard let flow = tree.coordinator.flow(id), flow.stage == .waitingForRedirect, let url = flow.authorization?.url
+      try requireStarter(call)
+      guard let flow = tree.coordinator.flow(id), flow.stage == .waitingForRedirect || flow.stage == .waitingForCaptcha,
+        let url = flow.page?.url
       else { throw AuthFailure(.noSuchFlow) }
       return wantsStartPage ? try tree.coordinator.returns.startPage(for: id).reveal() : url.reveal()
     }
     return [.string(url)]
   }
 
+  private func requireStarter(_ call: MethodCall) throws(AuthFailure) {
+    guard tree.coordinator.isStarter(call.caller, of: id) else {
+      throw AuthFailure(.accessDenied, cause: "cause.not-starter")
+    }
+  }
+
   private func resend(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try act(call) { () throws(AuthFailure) in try tree.coordinator.resend(id) }
+    try act(call) { () throws(AuthFailure) in try tree.coordinator.handleCounted(.resendRequested, id) }
   }
 
   private func cancel(_ call: MethodCall) throws(DBusError) -> [DBusValue] {

@@ -4,6 +4,18 @@ import DomainNames
 import EventLoop
 import LinkHandler
 
+extension Method {
+  /// A method that takes texts and answers with a flow.
+  static func startingFlow(
+    _ name: String, _ arguments: [String],
+    _ body: @escaping @LoopActor (MethodCall, Options) throws(DBusError) -> FlowID
+  ) -> Method {
+    Method(
+      name, in: arguments.map { Argument($0, "s") } + [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
+      handler: .sync { call throws(DBusError) in [.objectPath(Paths.flow(try body(call, Options(call))))] })
+  }
+}
+
 /// What the methods that start a flow have in common: its row.
 @LoopActor
 struct FlowStart {
@@ -30,9 +42,11 @@ struct FlowStart {
     if purpose == .signIn { flow.linkUID = keeper.guestToUpgrade }
     if purpose == .link { flow.linkUID = user?.uid }
     if purpose.concernsUser {
-      guard let user else { throw tree.reply(keeper.missingUser, options, keeper) }
-      flow.protectedUID = user.uid
-      flow.tenantID = user.tenantID ?? flow.tenantID
+      // Whose session the server has ended can prove who they are, too.
+      let last = purpose == .reauthenticate ? keeper.machine.lastUser?.uid : nil
+      guard let uid = user?.uid ?? last else { throw tree.reply(keeper.missingUser, options, keeper) }
+      flow.protectedUID = uid
+      flow.tenantID = user?.tenantID ?? flow.tenantID
     }
     return flow
   }
@@ -109,7 +123,9 @@ struct EmailLinks {
     let email = try DomainNames.wireForm(address)
     let user = keeper.machine.user
     if flow.purpose == .reauthenticate {
-      guard let own = user?.email, DomainNames.areSame(own, email) else { throw AuthFailure(.userMismatch) }
+      guard let own = user?.email ?? keeper.machine.lastUser?.email, DomainNames.areSame(own, email) else {
+        throw AuthFailure(.userMismatch)
+      }
     }
     if flow.purpose == .link, user?.providers.contains(where: { $0.providerID == "password" }) == true {
       throw AuthFailure(.providerAlreadyLinked)

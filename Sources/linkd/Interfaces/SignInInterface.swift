@@ -15,12 +15,13 @@ struct SignInInterface {
     Interface(
       Contract.Interface.signIn,
       methods: [
-        starting("SendSignInLink", ["email"], sendSignInLink),
-        starting("SignInWithPassword", ["email", "password"], signInWithPassword),
-        starting("CreateUser", ["email", "password"], createUser),
-        starting("SignInAnonymously", [], signInAnonymously),
-        starting("SignInWithProvider", ["provider_id"], providers.signInWithProvider),
-        starting("SignInWithCustomToken", ["token"], providers.signInWithCustomToken),
+        .startingFlow("SendSignInLink", ["email"], sendSignInLink),
+        .startingFlow("SignInWithPassword", ["email", "password"], signInWithPassword),
+        .startingFlow("CreateUser", ["email", "password"], createUser),
+        .startingFlow("SignInAnonymously", [], signInAnonymously),
+        .startingFlow("SignInWithProvider", ["provider_id"], providers.signInWithProvider),
+        .startingFlow("SignInWithPhoneNumber", ["number"], CodeFlows(keeper: keeper, tree: tree).signIn),
+        .startingFlow("SignInWithCustomToken", ["token"], providers.signInWithCustomToken),
         Method(
           "SignInWithCredential", in: [Argument("credential", "a{sv}"), Argument("options", "a{sv}")],
           out: [Argument("flow", "o")],
@@ -45,16 +46,6 @@ struct SignInInterface {
           handler: .async(confirmPasswordReset)),
       ],
       properties: [Version.property], signals: [])
-  }
-
-  /// A method that takes texts and answers with a flow.
-  private func starting(
-    _ name: String, _ arguments: [String],
-    _ body: @escaping @LoopActor (MethodCall, Options) throws(DBusError) -> FlowID
-  ) -> Method {
-    Method(
-      name, in: arguments.map { Argument($0, "s") } + [Argument("options", "a{sv}")], out: [Argument("flow", "o")],
-      handler: .sync { call throws(DBusError) in [.objectPath(Paths.flow(try body(call, Options(call))))] })
   }
 
   private var start: FlowStart { FlowStart(keeper: keeper, tree: tree) }

@@ -1,0 +1,31 @@
+extension Texts {
+  /// Phone numbers, codes, second factors, and signing in again.
+  static let verification: [String: String] = [
+    "cause.number-without-country":
+      "Type the number with '+' and the country's code: nobody said which country it's in.",
+    "cause.number-too-short": "The number has too few digits. Check it and type it again.",
+    "cause.number-too-long": "The number has too many digits. Check it and type it again.",
+    "cause.number-unknown-country": "No country has that calling code. Check what follows the '+'.",
+    "cause.number-has-letters": "The number has letters in it. Type its digits.",
+    "cause.number-has-extension": "No message arrives at an extension. Type the number without it.",
+    "cause.number-not-accepted":
+      "The service doesn't accept the number, though it's well-formed. Check it, or use another one.",
+    "cause.no-number": "The account has no phone number. Sign in again in another way.",
+    "cause.code-length": "The code has another number of digits, or something else in it. Type its digits alone.",
+    "cause.clock-drift":
+      "The code is wrong. This machine's clock is more than 15 seconds off: if the authenticator app runs on it, set the "
+      + "clock, then type a new code.",
+    "cause.recaptcha-enterprise":
+      "The app's project enforces reCAPTCHA Enterprise for phone numbers, which no program on Linux can answer. Use another "
+      + "way to sign in, or ask whoever runs the app to set it to audit.",
+    "cause.factor-not-offered":
+      "The app doesn't offer that kind of second factor. Its file says which: 'mfa-enabled', 'allowed-second-factors'.",
+    "cause.apple-revocation":
+      "Before the account goes, Apple is told so, which takes a fresh sign-in with Apple.",
+    "reauthentication.oauth": "To go on, sign in with {provider} again.",
+    "reauthentication.password": "To go on, give the password of {email} again.",
+    "reauthentication.email-link": "To go on, sign in again by a link that is mailed to {email}.",
+    "reauthentication.phone": "To go on, sign in again by a code that is sent to {phone-number}.",
+    "notice.second-factor-needed": "One step is left: a code from your second factor. Go back to the app.",
+  ]
+}

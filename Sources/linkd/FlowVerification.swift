@@ -1,0 +1,211 @@
+import AuthCore
+import EventLoop
+import IdentityToolkit
+import LinkHandler
+
+/// What the machines ask for codes that people type, and for second factors (behaviour: Phone, Second factors).
+extension FlowCoordinator {
+  /// Seconds that this machine's clock may be off before a wrong code of an authenticator app is put down to it.
+  private static let clockTolerance: Int64 = 15
+
+  // MARK: A message
+
+  /// Without the page first: numbers for tests, and emulators, need none (identity-toolkit 6.5).
+  func sendCode(_ flow: Flow) {
+    request(flow) { keeper in
+      guard self.flow(flow.id)?.stage == .starting else { return nil }
+      do throws(AuthFailure) {
+        let project = keeper.project(for: flow)
+        let enforcement = try await self.services.toolkit.phoneRecaptcha(project: project)
+        guard enforcement != .enforce else { throw .recaptchaEnterprise }
+        return .verification(.codeSent(sessionInfo: try await self.askForCode(flow, enforcement, keeper, project)))
+      } catch {
+        return Self.unsent(error, flow)
+      }
+    }
+  }
+
+  private func askForCode(
+    _ flow: Flow, _ enforcement: RecaptchaEnforcement, _ keeper: SessionKeeper, _ project: ProjectContext
+  ) async throws(AuthFailure) -> Secret<String> {
+    let toolkit = services.toolkit
+    let captcha = flow.verification?.recaptchaToken
+    if let second = flow.secondFactor {
+      guard let factor = second.chosen else { throw AuthFailure(.factorNotFound) }
+      return try await toolkit.startSecondFactor(
+        pending: second.credential, factorUID: factor, recaptchaToken: captcha, enforcement: enforcement,
+        project: project)
+    }
+    guard let number = flow.phoneNumber else { throw AuthFailure(.invalidPhoneNumber) }
+    guard flow.purpose == .enrollFactor else {
+      return try await toolkit.sendVerificationCode(
+        to: number, recaptchaToken: captcha, enforcement: enforcement, project: project)
+    }
+    return try await keeper.asUser(flow.protectedUID, if: { self.flow(flow.id)?.stage == .starting }) {
+      token async throws(AuthFailure) in
+      try await toolkit.startPhoneEnrollment(
+        phoneNumber: number, recaptchaToken: captcha, enforcement: enforcement, idToken: token, project: project)
+    }
+  }
+
+  private static func unsent(_ failure: AuthFailure, _ flow: Flow) -> FlowEvent {
+    switch failure.error {
+    case .captchaRequired where failure != .recaptchaEnterprise, .captchaFailed:
+      return .verification(.captchaRequired)
+    // It's well-formed: what the server won't have is no mistake in typing (field report B093).
+    case .invalidPhoneNumber where flow.secondFactor == nil:
+      var failure = failure
+      failure.cause = "cause.number-not-accepted"
+      return .verification(.sendFailed(failure))
+    default: return .verification(.sendFailed(failure))
+    }
+  }
+
+  func prepareVerificationPage(_ flow: Flow) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        return .verification(.pageReady(try self.authorizations.verificationPage(for: flow, keeper.app)))
+      } catch {
+        return .verification(.sendFailed(error))
+      }
+    }
+  }
+
+  // MARK: An authenticator app
+
+  func startTOTPEnrollment(_ flow: Flow) {
+    request(flow) { keeper in
+      do throws(AuthFailure) {
+        let project = keeper.project(for: flow)
+        let enrollment = try await keeper.asUser(flow.protectedUID, if: { self.flow(flow.id)?.stage == .starting }) {
+          token async throws(AuthFailure) in
+          try await keeper.toolkit.startTOTPEnrollment(idToken: token, project: project)
+        }
+        return .verification(.enrollmentStarted(enrollment))
+      } catch {
+        return .verification(.sendFailed(error))
+      }
+    }
+  }
+
+  // MARK: The code
+
+  func verifyCode(_ flow: Flow, _ code: Secret<String>) {
+    request(flow) { keeper in
+      guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
+      do throws(AuthFailure) {
+        PausePoint.exchangeSent.reached()
+        let answer = try await self.answer(to: code, flow, keeper)
+        PausePoint.exchangeAnswered.reached()
+        return answer
+      } catch {
+        return .exchangeFailed(self.explained(error, flow, keeper))
+      }
+    }
+  }
+
+  private func answer(
+    to code: Secret<String>, _ flow: Flow, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) -> FlowEvent {
+    if let second = flow.secondFactor {
+      return .exchanged(ofToken: try await finish(second, code, flow, keeper))
+    }
+    guard flow.purpose != .enrollFactor else {
+      return .exchanged(ofToken: try await finishEnrollment(code, flow, keeper))
+    }
+    guard let session = flow.verification?.sessionInfo else { throw AuthFailure(.sessionExpired) }
+    return try await signIn(.code(code, sessionInfo: session), flow, keeper)
+  }
+
+  private func finish(
+    _ second: PendingSecondFactor, _ code: Secret<String>, _ flow: Flow, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) -> TokenGrant {
+    guard let factor = second.choice else { throw AuthFailure(.factorNotFound) }
+    let project = keeper.project(for: flow)
+    switch factor.kind {
+    case .totp:
+      return try await services.toolkit.finishSecondFactor(
+        pending: second.credential, totpCode: code, factorUID: factor.uid, project: project)
+    case .phone:
+      guard let session = flow.verification?.sessionInfo else { throw AuthFailure(.sessionExpired) }
+      return try await services.toolkit.finishSecondFactor(
+        pending: second.credential, code: code, sessionInfo: session, project: project)
+    }
+  }
+
+  private func finishEnrollment(
+    _ code: Secret<String>, _ flow: Flow, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) -> TokenGrant {
+    let project = keeper.project(for: flow)
+    return try await keeper.asUser(flow.protectedUID, if: { self.isExchanging(flow) }) {
+      token async throws(AuthFailure) in
+      if let enrollment = flow.totpEnrollment {
+        return try await keeper.toolkit.finishTOTPEnrollment(
+          code: code, sessionInfo: enrollment.sessionInfo, displayName: flow.displayName, idToken: token,
+          project: project)
+      }
+      guard let session = flow.verification?.sessionInfo else { throw AuthFailure(.sessionExpired) }
+      return try await keeper.toolkit.finishPhoneEnrollment(
+        code: code, sessionInfo: session, displayName: flow.displayName, idToken: token, project: project)
+    }
+  }
+
+  /// What stands for a code signs in without another message.
+  func signInWithPhoneProof(_ flow: Flow, _ proof: PhoneCredential, delay: Int64) {
+    later(flow, delay, at: .exchanging) { keeper in
+      guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
+      do throws(AuthFailure) { return try await self.signIn(proof, flow, keeper) } catch {
+        return .exchangeFailed(error)
+      }
+    }
+  }
+
+  private func signIn(
+    _ credential: PhoneCredential, _ flow: Flow, _ keeper: SessionKeeper
+  ) async throws(AuthFailure) -> FlowEvent {
+    let (toolkit, project) = (services.toolkit, keeper.project(for: flow))
+    let answer: PhoneAnswer
+    switch flow.purpose {
+    case .reauthenticate:
+      answer = try await toolkit.signInWithPhoneNumber(credential, operation: .reauthenticate, project: project)
+    case .changePhone:
+      answer = try await keeper.asUser(flow.protectedUID, if: { self.isExchanging(flow) }) {
+        token async throws(AuthFailure) in
+        try await toolkit.signInWithPhoneNumber(credential, operation: .changeNumber(idToken: token), project: project)
+      }
+    default:
+      answer = try await withLinkingToken(flow) { token async throws(AuthFailure) in
+        try await toolkit.signInWithPhoneNumber(
+          credential, operation: token.map { .link(idToken: $0) } ?? .signIn, project: project)
+      }
+    }
+    switch answer {
+    case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
+    case .secondFactorRequired(let pending, let factors): return .secondFactor(pending, factors)
+    case .conflict(let proof, _): return .verification(.numberTaken(proof))
+    }
+  }
+
+  /// A wrong code of an authenticator app is mostly a wrong clock.
+  private func explained(_ failure: AuthFailure, _ flow: Flow, _ keeper: SessionKeeper) -> AuthFailure {
+    let isTOTP = flow.totpEnrollment != nil || flow.secondFactor?.choice?.kind == .totp
+    guard failure.error == .invalidVerificationCode, isTOTP, abs(keeper.clockSkew ?? 0) > Self.clockTolerance else {
+      return failure
+    }
+    var failure = failure
+    failure.cause = "cause.clock-drift"
+    return failure
+  }
+}
+
+extension AuthFailure {
+  /// The project takes a token alone that no program on Linux can get (identity-toolkit 6.5).
+  fileprivate static let recaptchaEnterprise = AuthFailure(.captchaRequired, cause: "cause.recaptcha-enterprise")
+}
+
+extension FlowEvent {
+  /// Tokens whose answer doesn't say whose they are: they do themselves.
+  fileprivate static func exchanged(ofToken grant: TokenGrant) -> FlowEvent {
+    .exchanged(grant, uid: (try? IDToken(grant.idToken.reveal()))?.subject)
+  }
+}
