@@ -34,6 +34,7 @@ struct Architecture {
       "linkd": [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
+        "PhoneVerification",
       ],
       "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"],
