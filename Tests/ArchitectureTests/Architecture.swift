@@ -35,7 +35,7 @@ struct Architecture {
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
       ],
-      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
+      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"],
       "auth-emulator": ["AuthEmulator"],
       // Whatever reads foreign bytes, and libdbus to compare with. In no product.
