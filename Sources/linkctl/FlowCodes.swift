@@ -12,8 +12,9 @@ extension FlowFollower {
   /// Asks for the code. What is typed isn't shown, and the flow is watched meanwhile.
   func askForCode(_ report: FlowReport) -> Int32? {
     // A script has one code for each message.
-    if readsCode { return inputEnded || report.errorName != nil ? nobody(report) : nil }
-    guard Prompt.canAsk, !inputEnded else { return nobody(report) }
+    guard readsCode ? report.errorName == nil : Prompt.canAsk, !inputEnded else { return nobody(report) }
+    isAsking = true
+    if readsCode { return nil }
     question = .code
     Prompt.show(Texts.lookup(codePromptID(report), locale: context.locale))
     Echo.hide()

@@ -141,7 +141,7 @@ extension FlowReport {
   var waitsForSecondLink: Bool { stage == .waitingForLink && errorName == AuthError.emailAlreadyInUse.dbusName }
 
   /// Whether this stage takes a typed line at any time.
-  var takesLine: Bool { hasPage || stage == .conflict || stage == .waitingForCode || stage == .secondFactorRequired }
+  var takesLine: Bool { hasPage || stage == .conflict }
 
   /// Whether a page in a browser goes with this stage.
   var hasPage: Bool { stage == .waitingForRedirect || stage == .waitingForCaptcha }

@@ -15,7 +15,7 @@ extension FlowFollower {
   /// Shows what there is to choose from, and asks.
   func listFactors() -> Int32? {
     let labels = factors.map { $0.label(locale: context.locale) }
-    question = .factor
+    (question, isAsking) = (.factor, true)
     if labels.count == 1 {
       Prompt.show(Texts.lookup("ask.only-factor", locale: context.locale, ["factor": labels[0]]))
       return nil

@@ -37,6 +37,8 @@ final class FlowFollower {
   var hasSaidHow = false
   /// What was asked last, while the cursor stands behind it.
   var question: Question?
+  /// Whether an answer is still to come for the stage that takes one alone.
+  var isAsking = false
   /// Who has signed in with another address than the one in conflict, as it was last seen.
   var otherUID: String?
   /// The sentence that was printed last.
@@ -108,7 +110,7 @@ final class FlowFollower {
   /// Input counts while a stage takes what is typed, and while this program has the terminal: it would be stopped otherwise.
   private func nextEvent() throws(Failure) -> Context.Event? {
     if Interrupt.isRaised { Interrupt.leave() }
-    let takesInput = !inputEnded && (readsCode ? report?.takesCode : Prompt.canAsk ? report?.takesLine : nil) ?? false
+    let takesInput = !inputEnded && (isAsking || Prompt.canAsk && !readsCode && report?.takesLine ?? false)
     let front = tcgetpgrp(STDIN_FILENO)
     // A terminal that rules no jobs of ours stops nobody.
     let isInFront = takesInput && (front < 0 || front == getpgrp())
@@ -125,6 +127,7 @@ final class FlowFollower {
     let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
     guard report.sequence > (self.report?.sequence ?? 0) else { return nil }
     self.report = report
+    isAsking = false
     let isFirst = findPage(report, path)
     let isPrinted = isFirst && (page == .print || !WebBrowser.isThere)
     let isNewSetup = findSetup(report, path)
@@ -245,7 +248,7 @@ final class FlowFollower {
     // The line's own end is on the screen, unless what is typed isn't.
     if Echo.isOff { Prompt.show("\n") }
     Echo.restore()
-    question = nil
+    (question, isAsking) = (nil, false)
     let line: String?
     do throws(Failure) {
       line = try Input.firstLine()

@@ -8,6 +8,8 @@ import TestSupport
 @LoopActor
 final class StubService {
   nonisolated static let app = "/org/linkd/Auth1/app/demo" as ObjectPath
+  nonisolated static let flow = "/org/linkd/Auth1/flow/f1" as ObjectPath
+  nonisolated static let secondFlow = "/org/linkd/Auth1/flow/f2" as ObjectPath
   nonisolated static let secret = "JBSWY3DPEHPK3PXP"
   nonisolated static let setupURI = "otpauth://totp/Demo:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Demo"
   nonisolated static let url = "https://accounts.example/auth?client_id=a&state=s1"
@@ -23,6 +25,8 @@ final class StubService {
   var reactions: [String: @LoopActor (MethodCall) -> Void] = [:]
   /// What a member fails with.
   var failures: [String: DBusError] = [:]
+  /// Whether `Cancel` isn't answered.
+  var hangs = false
   /// What `Open` says of a link; nil where it's taken.
   var refusal: String?
   /// The word that goes with it.
@@ -134,9 +138,20 @@ final class StubService {
       ])
   }
 
+  private var cancel: Method {
+    Method(
+      "Cancel", in: [Argument("options", "a{sv}")],
+      handler: .async { [weak self] call in
+        self?.calls.append(call)
+        self?.reactions["Cancel"]?(call)
+        while self?.hangs == true { try? await Task.sleep(for: .milliseconds(10)) }
+        return []
+      })
+  }
+
   private func flowMethods(_ flow: StubFlow) -> [Method] {
     [
-      method("GetUrl", [], ["s"]), method("ResolveConflict", ["s"]), method("Cancel", []), method("Resend", []),
+      method("GetUrl", [], ["s"]), method("ResolveConflict", ["s"]), cancel, method("Resend", []),
       method("ProvideCode", ["s"]), method("ProvidePassword", ["s"]), method("ChooseFactor", ["s"]),
       method("GetSecret", [], ["s", "s", "x"], [.string(Self.secret), .string(Self.setupURI), .int64(9)]),
     ]
@@ -165,6 +180,10 @@ extension StubService {
   func fail(_ member: String, _ name: String) {
     failures[member] = DBusError(name: "org.linkd.Auth1.Error.\(name)", message: "The daemon's own text.")
   }
+
+  func hang() { hangs = true }
+
+  func mend(_ member: String) { failures[member] = nil }
 
   func has(ways: String...) { self.ways = ways }
 
