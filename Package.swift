@@ -109,7 +109,7 @@ let package = Package(
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
         "PhoneVerification",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
+    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(

@@ -65,7 +65,9 @@ extension FlowFollower {
   private func refused(_ address: String, _ reply: [DBusValue], _ text: String) {
     if let url, Self.page(address) == Self.page(url.reveal()) { return say("command.same-page") }
     let reason = LinkRejectionReason(rawValue: reply.last?.member("reason")?.asString ?? "")
-    reason?.isOfMail == true ? say("command.no-answer") : context.output.note(text)
+    let isCheck = report?.stage == .waitingForCaptcha
+    reason?.isOfMail == true
+      ? say(isCheck ? "command.no-check-answer" : "command.no-answer") : context.output.note(text)
   }
 
   /// An address without its query and fragment.

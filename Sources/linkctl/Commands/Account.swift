@@ -19,6 +19,27 @@ extension Command {
     return try call(context, Contract.Interface.account, "UpdateProfile", [.dict(changes)], done: "done.profile")
   }
 
+  static let accountPassword = Command(
+    name: "account password", synopsis: "account password [--password-stdin] [--no-wait]",
+    summary: "set or change the account's password", example: "linkctl account password",
+    options: [.passwordInput, waitOption]
+  ) { context throws(Failure) in
+    _ = try context.arguments.noWords()
+    let secret = try Prompt.password(context, isNew: true)
+    return try start(context, Contract.Interface.account, "UpdatePassword", [.string(secret.reveal())])
+  }
+
+  static let accountEmail = Command(
+    name: "account email", synopsis: "account email ADDRESS [--continue-url URL] [--no-wait]",
+    summary: "have a mail sent to a new address, whose link makes it the account's",
+    example: "linkctl account email new@example.com",
+    options: [.value("continue-url", "URL", "where the mail's page leads afterwards"), waitOption]
+  ) { context throws(Failure) in
+    let words = try context.words("ADDRESS")
+    let options = context.arguments.value("continue-url").map { ["continue-url": DBusValue.string($0)] } ?? [:]
+    return try start(context, Contract.Interface.account, "ChangeEmail", [.string(words[0])], options)
+  }
+
   static let accountVerifyEmail = Command(
     name: "account verify-email", synopsis: "account verify-email [--continue-url URL]",
     summary: "have a mail sent that proves the account's address", example: "linkctl account verify-email",
@@ -49,7 +70,7 @@ extension Command {
     if !context.arguments.has("yes") {
       guard Prompt.canAsk else { throw .noAgreement }
       let user = try context.property(try context.appPath(), Contract.Interface.session, "User").asDict ?? [:]
-      guard let name = user["email"]?.asString ?? user["uid"]?.asString else {
+      guard let name = Table.person(DBusValue.dict(user).json) else {
         throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
       }
       try agree(context, "ask.delete-user", ["name": name])
