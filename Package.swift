@@ -109,7 +109,8 @@ let package = Package(
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
         "PhoneVerification",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract"]),
+    program(
+      "linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract", "PhoneVerification"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(

@@ -22,16 +22,18 @@ public struct Region: Sendable, Hashable {
     self.init(String(territory))
   }
 
-  /// The region of a person's settings: the territory of the first of these variables that is set and not empty, in the order
-  /// of locale(7). Nil where that one names none, as `C` and `POSIX`: ask for a number with `+`.
+  /// The region that a person's settings name: the option's, else the first of these variables that names one, the most
+  /// particular first (behaviour: Phone). Nil: ask for a number with `+`.
+  ///
+  /// locale(7) would have `LC_ALL` first. But it is mostly set by scripts, for another reason than telephones, and what
+  /// names no territory doesn't hide what does.
   /// - Parameters:
   ///   - telephone: the value of `LC_TELEPHONE`.
   ///   - all: the value of `LC_ALL`.
   ///   - language: the value of `LANG`.
   public init?(telephone: String?, all: String?, language: String?) {
-    guard let name = [all, telephone, language].lazy.compactMap(\.self).first(where: { !$0.isEmpty }) else {
-      return nil
-    }
-    self.init(locale: name)
+    let named = [telephone, all, language].lazy.compactMap { $0 }.compactMap { Region(locale: $0) }
+    guard let first = named.first else { return nil }
+    self = first
   }
 }

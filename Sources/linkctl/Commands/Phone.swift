@@ -2,6 +2,7 @@ import AuthCore
 import DBusCore
 import Glibc
 import LinkdContract
+import PhoneVerification
 import Texts
 
 /// Phone numbers, to sign in with or as the account's own.
@@ -56,27 +57,18 @@ extension Command {
 
   /// The country of a number without one: `--region`, else the locale's. linkd doesn't see a shell's variables.
   private static func region(_ context: Context, _ number: String) throws(Failure) -> [String: DBusValue] {
-    if let region = context.arguments.value("region") {
-      guard isCountry(region) else {
+    if let code = context.arguments.value("region") {
+      guard let region = Region(code) else {
         throw Failure(UsageError(message: "--region is a country's two letters, such as AT."))
       }
-      return ["region": .string(region.uppercased())]
+      return ["region": .string(region.code)]
     }
-    guard !number.hasPrefix("+"), let region = localeCountry else { return [:] }
-    return ["region": .string(region)]
+    guard !number.hasPrefix("+"), let region = localeRegion else { return [:] }
+    return ["region": .string(region.code)]
   }
 
-  /// The territory of the first variable that names one, the most particular first (behaviour: Phone).
-  private static var localeCountry: String? {
-    for name in ["LC_TELEPHONE", "LC_ALL", "LANG"] {
-      guard let value = getenv(name).map({ String(cString: $0) }) else { continue }
-      let parts = value.prefix { $0 != "." && $0 != "@" }.split(separator: "_").dropFirst()
-      if let country = parts.first(where: { isCountry(String($0)) }) { return country.uppercased() }
-    }
-    return nil
-  }
-
-  private static func isCountry(_ text: String) -> Bool {
-    text.utf8.count == 2 && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+  private static var localeRegion: Region? {
+    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    return Region(telephone: value("LC_TELEPHONE"), all: value("LC_ALL"), language: value("LANG"))
   }
 }
