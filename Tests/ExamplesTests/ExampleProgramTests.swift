@@ -111,6 +111,16 @@ struct ExampleProgramTests {
     #expect(try await world.linkctl("whoami").status == 1)
   }
 
+  @Test("Ctrl-C where a code is asked for cancels the flow", arguments: [Example.python, .shell, .swift])
+  func cancelledAtQuestion(_ example: Example) async throws {
+    let world = try await World.start()
+    let program = try Program(world, try await example.argv(world) + ["demo", "+447700900123"])
+    try await world.eventually("the question") { program.output.contains("code") }
+    program.interrupt()
+    #expect(try await program.end() == 130, "\(program.output)")
+    #expect(try await world.json("flows").isEmpty)
+  }
+
   @Test("an error is said in words, by its name, and in the exit code", arguments: Example.allCases)
   func refused(_ example: Example) async throws {
     let world = try await World.start()

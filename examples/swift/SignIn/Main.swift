@@ -50,9 +50,12 @@ struct Main {
         await model.signInByLink()
       }
     }
-    let interrupts = interruptions { button.cancel() }
+    let interrupts = interruptions {
+      button.cancel()
+      Task { await giveUp(model) }
+    }
+    defer { interrupts.cancel() }
     await button.value
-    interrupts.cancel()
     await answer(model)
     if let problem = model.errorText { end(1, problem) }
     if !model.isSignedIn { end(130, "Cancelled.") }
@@ -61,8 +64,6 @@ struct Main {
   /// Asks for codes and second factors while the sign-in waits for them.
   @MainActor
   private static func answer(_ model: LoginViewModel) async {
-    let interrupts = interruptions { Task { await giveUp(model) } }
-    defer { interrupts.cancel() }
     while model.step != nil {
       if let problem = model.errorText { say(problem) }
       let factors = model.factors ?? []
@@ -81,8 +82,10 @@ struct Main {
     }
   }
 
+  /// Where it waits for an answer.
   @MainActor
   private static func giveUp(_ model: LoginViewModel) async {
+    if model.step == nil { return }
     await model.giveUp()
     end(130, "Cancelled.")
   }
