@@ -16,6 +16,10 @@ struct CodeFlowTests {
     run.now = 1100
     #expect(run(.started) == [.save, .sendCode])
     #expect(run.stage == .starting && run.flow.expiresAt == 1700)
+    // Asking for the message is nothing that a client can see.
+    var atOnce = try Rig.fresh(purpose)
+    _ = atOnce(.started)
+    #expect(atOnce.stage == .starting && atOnce.flow.sequence == 1)
 
     run.now = 1200
     #expect(run(Rig.sent) == [.save])
