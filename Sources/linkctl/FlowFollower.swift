@@ -18,7 +18,8 @@ final class FlowFollower {
   let page: Page
   /// The flow as it was last seen.
   private(set) var report: FlowReport?
-  private(set) var inputEnded = false
+  private var seen: UInt64 = 0
+  var inputEnded = false
   var browser: WebBrowser?
   var url: Secret<String>?
   /// The stage whose page that is.
@@ -59,12 +60,15 @@ final class FlowFollower {
   /// - Parameters:
   ///   - wait: whether to; else the flow's id is printed, with `page` `print` once there's a page, and its URL.
   ///   - waitsForSignIn: whether a conflict has been answered by signing in another way.
+  ///   - seen: the sequence number of what the caller has seen already.
   ///   - leavesWithSetup: whether a command that doesn't wait needs an authenticator app's secret.
   static func run(
-    _ context: Context, wait: Bool, page: Page = .ignore, waitsForSignIn: Bool = false, leavesWithSetup: Bool = false,
+    _ context: Context, wait: Bool, page: Page = .ignore, waitsForSignIn: Bool = false, seen: UInt64 = 0,
+    leavesWithSetup: Bool = false,
     start: () throws(Failure) -> ObjectPath
   ) throws(Failure) -> Int32 {
     let follower = FlowFollower(context, page, waitsForSignIn: waitsForSignIn)
+    follower.seen = seen
     if !wait, page != .print, !leavesWithSetup { return try follower.leave(try start()) }
     // Before the flow exists, so that no stage is missed.
     try context.subscribe(
@@ -125,7 +129,8 @@ final class FlowFollower {
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
   func step(_ path: ObjectPath) throws(Failure) -> Int32? {
     let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
-    guard report.sequence > (self.report?.sequence ?? 0) else { return nil }
+    guard report.sequence > seen else { return nil }
+    seen = report.sequence
     self.report = report
     isAsking = false
     let isFirst = findPage(report, path)
@@ -141,7 +146,7 @@ final class FlowFollower {
   }
 
   /// Does what the stage needs from here.
-  private func act(_ report: FlowReport, _ path: ObjectPath) throws(Failure) -> Int32? {
+  func act(_ report: FlowReport, _ path: ObjectPath) throws(Failure) -> Int32? {
     switch report.stage {
     case .conflict: askForChoice(report)
     case .waitingForCode: askForCode(report)
@@ -215,59 +220,6 @@ final class FlowFollower {
   func end(_ report: FlowReport, _ code: Int32) -> Int32 {
     if code != 0, context.output.json, let failure = report.failure(exitCode: code) { context.output.failure(failure) }
     return code
-  }
-
-  // MARK: Answers
-
-  /// Asks for what the flow waits for. An answer that isn't taken is asked for again.
-  private func ask(_ report: FlowReport, _ path: ObjectPath) throws(Failure) -> Int32? {
-    guard let answer = try FlowAnswer.ask(report, context) else { return nobody(report) }
-    do throws(Failure) {
-      _ = try context.call(path, Contract.Interface.flow, answer.member, answer.arguments + [context.options()])
-    } catch {
-      guard [AuthError.invalidEmail, .weakPassword].contains(where: { $0.dbusName == error.name }) else { throw error }
-      context.output.note(Output.printable(error.message))
-      return try ask(report, path)
-    }
-    return nil
-  }
-
-  /// Nobody can be asked here: the command that answers, and exit 4.
-  func nobody(_ report: FlowReport) -> Int32 { end(report, hinted(report)) }
-
-  private func hinted(_ report: FlowReport) -> Int32 {
-    let hint = FlowAnswer.hint(report, app: context.arguments.value("app"))
-    if let hint { context.output.note("linkctl: \(hint)") }
-    return 4
-  }
-
-  /// A line that was typed while the flow waited.
-  private func readLine(_ path: ObjectPath) throws(Failure) -> Int32? {
-    guard let report else { return nil }
-    let asked = question
-    // The line's own end is on the screen, unless what is typed isn't.
-    if Echo.isOff { Prompt.show("\n") }
-    Echo.restore()
-    (question, isAsking) = (nil, false)
-    let line: String?
-    do throws(Failure) {
-      line = try Input.firstLine()
-    } catch {
-      if readsCode { throw error }
-      context.output.note(Output.printable(error.message))
-      return try act(report, path)
-    }
-    guard let line else {
-      inputEnded = true
-      return report.needsAnswer || report.needsChoice && !waitsForSignIn ? nobody(report) : nil
-    }
-    switch report.stage {
-    case .conflict: choose(line, report, path)
-    case .waitingForCode, .secondFactorRequired:
-      return try asked == .factor ? takeFactor(line, path) : takeCode(Secret(line), report, path)
-    default: pasted(line)
-    }
-    return nil
   }
 }
 

@@ -53,7 +53,8 @@ extension Command {
     while true {
       let code = try Prompt.code(context)
       do throws(Failure) {
-        return try answer(context, name, FlowAnswer(member: "ProvideCode", arguments: [.string(code.reveal())]))
+        let given = FlowAnswer(member: "ProvideCode", arguments: [.string(code.reveal())])
+        return try answer(context, name, given, seen: report.sequence)
       } catch {
         guard error.name == AuthError.invalidVerificationCode.dbusName else { throw error }
         // The flow lives: another one is asked for, where there's somebody to ask.
@@ -71,6 +72,9 @@ extension Command {
     options: [.codeInput, .flag("no-wait", "leave once the choice is taken")]
   ) { context throws(Failure) in
     let words = try context.words("FLOW", "UID")
-    return try answer(context, words[0], FlowAnswer(member: "ChooseFactor", arguments: [.string(words[1])]))
+    let path = try flowPath(words[0])
+    let seen = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow)).sequence
+    return try answer(
+      context, words[0], FlowAnswer(member: "ChooseFactor", arguments: [.string(words[1])]), seen: seen)
   }
 }
