@@ -51,6 +51,7 @@ struct ExampleProgramTests {
     try await world.addApp("demo", scheme: World.scheme, "--provider", provider)
     try await world.setPerson("ada@example.com")
     let portal = try await world.startPortal()
+    #expect(try await world.linkctl("register").status == 0)
     let program = try Program(world, try await Example.python.argv(world) + ["demo", "google.com"])
     #expect(try await program.end() == 0, "\(program.output)")
     #expect(program.output.contains("user: ada@example.com\n"))

@@ -166,6 +166,7 @@ struct ProviderTests {
   func linkdBrowser() async throws {
     let (world, app) = try await start()
     let portal = try await world.startPortal()
+    #expect(try await world.linkctl("register").status == 0)
     #expect(try await app.signIn(withProvider: "google.com").email == "ada@example.com")
     withExtendedLifetime(portal) {}
     try await world.setPerson(nil)
