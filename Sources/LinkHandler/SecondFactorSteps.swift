@@ -22,15 +22,12 @@ extension Flow {
     return wait(at: .secondFactorRequired, now: now)
   }
 
-  /// What `event` does while a second factor is wanted; nil where it's for the machine of the first one.
+  /// What `event` does while a second factor is wanted; nil where it's for the machine of the first one: the second one was
+  /// accepted.
   mutating func secondFactorStep(_ event: FlowEvent, at now: Int64) -> [FlowAction]? {
     switch event {
     case .verification(let event): return secondFactorStep(event, at: now)
-    case .exchanged:
-      guard stage == .exchanging else { return [] }
-      secondFactor = nil
-      verification = nil
-      return nil
+    case .exchanged: return stage == .exchanging ? nil : []
     case .exchangeFailed(let failure): return secondFactorRefused(failure, at: now)
     case .authorization(.browserMissing):
       return noteAtPage(AuthFailure(.handlerMissing, cause: "cause.no-browser"))

@@ -174,6 +174,43 @@ extension SecondFactorTests {
     #expect(run.stage == .failed && run.flow.resultUID == nil && run.flow.secretsLeft == [])
   }
 
+  @Test("whose credential it is was found out by both factors: who switches then needs neither again")
+  func foundOut() throws {
+    var run = try ProviderRig.offered(purpose: .link)
+    _ = run(.exchangeFailed(AuthFailure(.serviceUnavailable)))
+    // The unanswered try may have linked it: whoever it signs in has it.
+    let found = ProviderRig.found(.credentialAlreadyInUse, credential: ProviderRig.pending)
+    #expect(run(found) == [.save, ProviderRig.signIn(ProviderRig.pending)])
+    _ = run(Rig.wanted([Rig.app]))
+    _ = run(Rig.provided())
+    #expect(run(.exchanged(FlowRig.grant, uid: "u2")) == [.save])
+    #expect(run.stage == .conflict && run.flow.conflictOptions == [.switch, .keep, .cancel])
+    var kept = run
+    #expect(kept(.conflict(.resolved(.keep, current: nil))) == [.save] && kept.flow.secretsLeft == [])
+    #expect(try run.restart() == [])
+    #expect(run(.conflict(.resolved(.switch, current: nil))) == [.save, .lookUp(FlowRig.grant, delay: 0)])
+    #expect(try run.restart() == [.lookUp(FlowRig.grant, delay: 0)])
+    #expect(run(.lookedUp(User(uid: "u2"))) == [.adopt(User(uid: "u2"), FlowRig.grant)])
+    #expect(run.flow.secretsLeft == [])
+  }
+
+  @Test("an account that an unanswered sign-up may have made isn't new where it has a second factor")
+  func oldAccount() throws {
+    var run = try FlowRig(.password) {
+      $0.email = FirstFactor.address
+      $0.wantsNewPassword = true
+    }
+    for _ in 0..<2 {
+      _ = run(.passwordProvided(Secret("p")))
+      _ = run(.exchangeFailed(AuthFailure(run.flow.attempts == 1 ? .networkUnavailable : .emailAlreadyInUse)))
+    }
+    #expect(run.stage == .exchanging)
+    _ = run(Rig.wanted([Rig.app]))
+    _ = run(Rig.provided())
+    Rig.expectSuccess(&run)
+    #expect(!run.flow.isNewUser)
+  }
+
   @Test("a guest who found an account with a second factor keeps the session until the change, and may stay")
   func guestStays() throws {
     for first in FirstFactor.allCases where first.isGuest {
