@@ -172,6 +172,7 @@ struct FactorCommandTests {
     await desk.stub.move("waiting-for-code", Self.totp)
     let left = try await leaving
     #expect(left.status == 0 && left.stdout == "f1\nJBSW Y3DP EHPK 3PXP\n")
+    #expect(left.stderr.hasSuffix("shows.\nType this secret into the authenticator app; spaces don't count:\n"))
   }
 
   @Test("a phone is added by a code sent to it")

@@ -253,6 +253,27 @@ struct PhoneCommandTests {
     #expect(lines.map { $0["url"] as? String } == [StubService.url, nil])
   }
 
+  @Test("who switches to the number's own account is told so, at a terminal and by resolve")
+  func switched() async throws {
+    let conflict: DBusValue = .dict([
+      "kind": .string("credential-already-in-use"), "options": .strings(["switch", "keep", "cancel"]),
+      "message": .string("That number is another account's."), "phone-number": .string(Self.number),
+    ])
+    let desk = try await Desk()
+    await desk.stub.begin("conflict", ["conflict": conflict], purpose: "link", method: "phone")
+    let masked = try await desk.linkctl("flows", "--json")
+    #expect(masked.stdout.contains("+*******0100") && !masked.stdout.contains(Self.number))
+    await desk.stub.react("ResolveConflict") { stub, _ in stub.moveSoon("succeeded", Self.user) }
+    let terminal = try desk.terminal("account", "link", "phone", Self.number)
+    try await terminal.shows("What should be done? ")
+    terminal.type("1")
+    #expect(terminal.end() == 0 && terminal.text.hasSuffix("Signed in as +15555550100.\n"))
+    await desk.stub.begin("succeeded", Self.user)
+    let linked = try await desk.linkctl("account", "link", "phone", Self.number)
+    #expect(linked.stderr == "You can sign in to this account with your phone number now.\n")
+    #expect(try await desk.linkctl("resolve", "f1", "switch").stderr == "Signed in as +15555550100.\n")
+  }
+
   // MARK: Looking on
 
   @Test("who only looks sees no whole number")

@@ -72,6 +72,8 @@ struct ReauthenticationCommandTests {
     await desk.stub.beginAgain("waiting-for-redirect")
     let terminal = try desk.terminal("account", "delete", "--yes", display: true)
     try await until { desk.opened != nil }
+    // Late news of the flow that waits: it still does.
+    await desk.stub.move("reauthentication-required", Self.parked("oauth"))
     await desk.stub.moveAgain("second-factor-required", FactorCommandTests.hints(FactorCommandTests.app))
     try await terminal.asksSecretly("Code: ")
     await desk.stub.react("ProvideCode") { stub, _ in
@@ -210,6 +212,20 @@ struct ReauthenticationCommandTests {
     #expect(terminal.end() == 130 && terminal.echoes)
     let paths = await desk.stub.calls.filter { $0.member == "Cancel" }.suffix(2).map(\.path)
     #expect(paths == [StubService.secondFlow, StubService.flow])
+  }
+
+  @Test("a link that was mailed for what is given up is given up, too; it's told once")
+  func mailedForNothing() async throws {
+    let desk = try await desk(Self.parked("email-link", ["email": .string("a@b.c")]))
+    await desk.stub.beginAgain("waiting-for-link", ["email": .string("a@b.c")])
+    await desk.stub.react("Cancel") { stub, call in
+      call.path == StubService.flow ? stub.move("cancelled") : stub.moveAgain("cancelled")
+    }
+    let terminal = try desk.terminal("account", "delete", "--yes")
+    try await terminal.shows("A link has been sent to a@b.c.")
+    terminal.signal(SIGINT)
+    #expect(terminal.end() == 130 && terminal.text.components(separatedBy: "Cancelled.").count == 2)
+    #expect(await desk.stub.calls("Cancel").count == 2)
   }
 
   @Test("an interrupt leaves what goes on without the command: mailed links, exchanges, others' flows")

@@ -121,6 +121,6 @@ extension Command {
     }
     return try answer(
       context, words[0], FlowAnswer(member: "ResolveConflict", arguments: [.string(choice.rawValue)]),
-      waitsForSignIn: choice == .signInAndLink)
+      choice: choice)
   }
 }
