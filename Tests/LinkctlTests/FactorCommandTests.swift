@@ -175,6 +175,42 @@ struct FactorCommandTests {
     #expect(left.stderr.hasSuffix("shows.\nType this secret into the authenticator app; spaces don't count:\n"))
   }
 
+  @Test("the QR code says the address, as a reader that isn't ours finds")
+  func readBack() async throws {
+    let desk = try await desk("waiting-for-code", Self.totp, purpose: "enroll-factor")
+    let lines = try await desk.linkctl("mfa", "enroll-totp", "--qr").stdout.split(separator: "\n").dropLast()
+    let rows = lines.flatMap { line in
+      let modules = stride(from: 0, to: line.utf8.count, by: 2).map { Array(line.utf8)[$0] == UInt8(ascii: "#") }
+      let dots = modules.map { $0 ? "1 1 1 1" : "0 0 0 0" }.joined(separator: " ")
+      return Array(repeating: dots, count: 4)
+    }
+    let width = (lines.first?.utf8.count ?? 0) * 2
+    let file = try desk.home.write(
+      "P1\n\(width) \(rows.count)\n" + rows.joined(separator: "\n") + "\n", to: "code.pbm")
+    let read = try await Subprocess.run(["zbarimg", "--quiet", "--raw", "--oneshot", "-Sbinary", file])
+    #expect(read.stdout == StubService.setupURI)
+  }
+
+  @Test("the terminal gets what it can show: black on white, or no colour, or no code where it's too narrow")
+  func screens() async throws {
+    let desk = try await desk("waiting-for-code", Self.totp, purpose: "enroll-factor")
+    func shown(_ columns: Int, _ more: [String: String] = [:]) async throws -> String {
+      let command = "stty cols \(columns); '\(World.programs)/linkctl' mfa enroll-totp </dev/null"
+      let variables = ["TERM": "xterm", "SHELL": "/bin/sh"].merging(more) { $1 }
+      return try await Subprocess.run(
+        ["script", "-qec", command, "/dev/null"], environment: desk.environment(variables)
+      ).stdout
+    }
+    #expect(try await shown(100).contains("\u{1b}[38;5;16;48;5;231m"))
+    #expect(try await shown(200, ["LC_ALL": "C"]).contains("\u{1b}[107m"))
+    let narrow = try await shown(40)
+    #expect(!narrow.contains("█") && narrow.contains("too narrow for the QR code") && narrow.contains("JBSW Y3DP"))
+    for more in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let plain = try await shown(200, more)
+      #expect(!plain.contains("\u{1b}") && plain.contains("##"))
+    }
+  }
+
   @Test("a phone is added by a code sent to it")
   func enrollPhone() async throws {
     let desk = try await desk("waiting-for-code", PhoneCommandTests.code(), purpose: "enroll-factor")
