@@ -84,7 +84,8 @@ private struct VisibleFlow: Equatable {
     existingUID = flow.existingUID
     errorCause = flow.errorCause
     expiresAt = flow.expiresAt
-    attemptsLeft = flow.verification?.attemptsLeft
+    // Codes are counted where they're waited for.
+    attemptsLeft = flow.stage == .waitingForCode ? flow.verification?.attemptsLeft : nil
     chosenFactor = flow.secondFactor?.chosen
   }
 }

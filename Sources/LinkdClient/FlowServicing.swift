@@ -41,12 +41,13 @@ extension FlowServicing {
   }
 
   /// Waits until somebody has to do something here: give a code, choose a factor, settle a conflict, sign in again. What is done in
-  /// a browser, and a conflict that settles itself, are waited for, except for a page that no browser could open: its status has
-  /// the error `HandlerMissing`, and ``url()`` the page. Cancels the flow when the task is cancelled.
+  /// a browser or a mail, and a conflict that settles itself, are waited for; not so a page that no browser could open (its
+  /// status has the error `HandlerMissing`, and ``url()`` the page) and a mail that couldn't be sent. Cancels the flow when the
+  /// task is cancelled.
   /// - Returns: the status at that stage, or at `succeeded`.
   /// - Throws: as ``end()``.
   public func nextStep() async throws(LinkdError) -> FlowStatus {
-    let status = try await wait { !$0.goesOnByItself }
+    let status = try await wait { !$0.goesOnByItself && !$0.waitsForMail }
     return status.stage.isEnd ? try status.succeeded() : status
   }
 
@@ -93,8 +94,12 @@ extension FlowStatus {
     }
   }
 
-  /// Itself, where it ended well; else why it didn't.
-  func succeeded() throws(LinkdError) -> FlowStatus {
+  fileprivate var waitsForMail: Bool { stage == .waitingForLink && details.error == nil }
+
+  /// Itself, where it ended well.
+  /// - Throws: why it didn't; for a waiting stage what it waits for, such as `RequiresRecentLogin`.
+  @discardableResult
+  public func succeeded() throws(LinkdError) -> FlowStatus {
     if stage == .succeeded { return self }
     if stage == .cancelled { throw .cancelled }
     if stage == .expired { throw .auth(.expiredActionCode, message: "It took too long. Start again.") }

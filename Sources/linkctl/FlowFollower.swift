@@ -144,7 +144,7 @@ final class FlowFollower {
     if report.stage.isEnd { return try beginsAnew(report, path) ? nil : end(report, report.exitCode()) }
     if let code = trouble(report) { return end(report, code) }
     if isNewSetup, !context.output.json { showSetup() }
-    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage(path) }
+    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : try openPage(path) }
     return try act(report, path)
   }
 

@@ -36,7 +36,7 @@ struct Architecture {
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
         "PhoneVerification",
       ],
-      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract"],
+      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract", "PhoneVerification"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"],
       "auth-emulator": ["AuthEmulator"],
       // Whatever reads foreign bytes, and libdbus to compare with. In no product.

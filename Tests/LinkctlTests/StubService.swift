@@ -25,8 +25,6 @@ final class StubService {
   var reactions: [String: @LoopActor (MethodCall) -> Void] = [:]
   /// What a member fails with.
   var failures: [String: DBusError] = [:]
-  /// A region that linkd doesn't know.
-  var unknownRegion: String?
   /// Whether `Cancel` isn't answered.
   var hangs = false
   /// What `Open` says of a link; nil where it's taken.
@@ -73,9 +71,6 @@ final class StubService {
         guard let self else { return answer }
         self.calls.append(call)
         if let failure = self.failures[name] { throw failure }
-        if let region = self.unknownRegion, call.arguments.last?.member("region")?.asString == region {
-          throw DBusError(name: DBusError.Name.invalidArgs, message: "There's no such region.")
-        }
         self.reactions[name]?(call)
         switch name {
         case "Open": return self.opened
@@ -185,8 +180,6 @@ extension StubService {
   func fail(_ member: String, _ name: String) {
     failures[member] = DBusError(name: "org.linkd.Auth1.Error.\(name)", message: "The daemon's own text.")
   }
-
-  func refuseRegion(_ region: String) { unknownRegion = region }
 
   func hang() { hangs = true }
 

@@ -164,6 +164,19 @@ struct FlowTests {
     #expect(await rig.stub.calls.last?.member == "Cancel")
   }
 
+  @Test("the next step of a mailed link comes when it was opened, or when no mail can be sent")
+  func nextStepOfLink() async throws {
+    let (rig, flow) = try await start()
+    var stages = flow.stages.makeAsyncIterator()
+    #expect(try await stages.next()?.stage == .waitingForLink)
+    async let step = flow.nextStep()
+    await rig.stub.move(.exchanging)
+    await rig.stub.move(.secondFactorRequired)
+    #expect(try await step.stage == .secondFactorRequired)
+    await rig.stub.move(.waitingForLink, ["error": .string(AuthError.networkUnavailable.dbusName)])
+    #expect(try await flow.nextStep().details.error?.authError == .networkUnavailable)
+  }
+
   @Test("deleting the account after a sign-in too long ago is RequiresRecentLogin, and leaves no flow behind")
   func deletion() async throws {
     let rig = try await Rig.start(StubLinkd.Stored(stage: .reauthenticationRequired))

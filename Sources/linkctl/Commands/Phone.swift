@@ -2,6 +2,7 @@ import AuthCore
 import DBusCore
 import Glibc
 import LinkdContract
+import PhoneVerification
 import Texts
 
 /// Phone numbers, to sign in with or as the account's own.
@@ -39,14 +40,14 @@ extension Command {
       throw Failure(
         UsageError(message: "'\(words[count + 1])' is one word too many. Put a number with spaces in quotes."))
     }
-    let region = try region(context)
-    if words.count > count { return try begin(words[count], region, start) }
+    if words.count > count { return try start(words[count], try region(context, words[count])) }
     while true {
       guard Prompt.canAsk, let number = Prompt.line(Texts.lookup("ask.phone-number", locale: context.locale)),
         !number.isEmpty
       else { throw .nobodyToAsk("A phone number") }
+      let options = try region(context, number)
       do throws(Failure) {
-        return try begin(number, region, start)
+        return try start(number, options)
       } catch {
         guard error.name == AuthError.invalidPhoneNumber.dbusName else { throw error }
         context.output.note(Output.printable(error.message))
@@ -54,40 +55,20 @@ extension Command {
     }
   }
 
-  /// Starts in `region`, else in the first of the locale's countries that linkd knows: it doesn't see a shell's variables.
-  private static func begin(
-    _ number: String, _ region: String?, _ start: (String, [String: DBusValue]) throws(Failure) -> Int32
-  ) throws(Failure) -> Int32 {
-    if let region { return try start(number, ["region": .string(region)]) }
-    for country in number.hasPrefix("+") ? [] : localeCountries {
-      do throws(Failure) {
-        return try start(number, ["region": .string(country)])
-      } catch {
-        // Nobody has given that option.
-        guard error.name == DBusError.Name.invalidArgs else { throw error }
+  /// The country of a number without one: `--region`, else the locale's. linkd doesn't see a shell's variables.
+  private static func region(_ context: Context, _ number: String) throws(Failure) -> [String: DBusValue] {
+    if let code = context.arguments.value("region") {
+      guard let region = Region(code) else {
+        throw Failure(UsageError(message: "--region is a country's two letters, such as AT."))
       }
+      return ["region": .string(region.code)]
     }
-    return try start(number, [:])
+    guard !number.hasPrefix("+"), let region = localeRegion else { return [:] }
+    return ["region": .string(region.code)]
   }
 
-  private static func region(_ context: Context) throws(Failure) -> String? {
-    guard let region = context.arguments.value("region") else { return nil }
-    guard isCountry(region) else {
-      throw Failure(UsageError(message: "--region is a country's two letters, such as AT."))
-    }
-    return region.uppercased()
-  }
-
-  /// The territories that the variables name, the most particular first (behaviour: Phone).
-  private static var localeCountries: [String] {
-    ["LC_TELEPHONE", "LC_ALL", "LANG"].compactMap { name in
-      let value = getenv(name).map { String(cString: $0) }
-      let parts = value?.prefix { $0 != "." && $0 != "@" }.split(separator: "_").dropFirst()
-      return parts?.first { isCountry(String($0)) }?.uppercased()
-    }
-  }
-
-  private static func isCountry(_ text: String) -> Bool {
-    text.utf8.count == 2 && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+  private static var localeRegion: Region? {
+    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    return Region(telephone: value("LC_TELEPHONE"), all: value("LC_ALL"), language: value("LANG"))
   }
 }
