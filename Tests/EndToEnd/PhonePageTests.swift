@@ -113,7 +113,8 @@ struct PhonePageTests {
     #expect(try await world.requests("sendVerificationCode") == 1)
   }
 
-  @Test("the page stands before linking, a new number and signing in again, too", arguments: ["link", "change", "again"])
+  @Test(
+    "the page stands before linking, a new number and signing in again, too", arguments: ["link", "change", "again"])
   func purposes(_ purpose: String) async throws {
     let world = try await World.start()
     if purpose == "link" {
@@ -164,7 +165,8 @@ struct PhonePageTests {
     try await world.answer(page.id, Self.number)
   }
 
-  @Test("a page that couldn't tell ends the flow, and a new message begins anew", arguments: ["made up", "old", "used"])
+  @Test(
+    "a page that couldn't tell ends the flow, and a new message begins anew", arguments: ["made up", "old", "used"])
   func refused(_ kind: String) async throws {
     let world = try await world(kind == "old" ? ["captchaLifetime": 0] : [:])
     let page = try await world.toPage(Self.start, [Self.number])
@@ -186,7 +188,9 @@ struct PhonePageTests {
     try await world.answer(page.id, Self.number)
   }
 
-  @Test("nobody answers at the page within ten minutes: expired", .enabled(if: access("/usr/bin/cc", X_OK) == 0, "needs cc"))
+  @Test(
+    "nobody answers at the page within ten minutes: expired", .enabled(if: access("/usr/bin/cc", X_OK) == 0, "needs cc")
+  )
   func expired() async throws {
     let world = try await world()
     try await world.killDaemon()
@@ -218,6 +222,8 @@ struct PhonePageTests {
     #expect(try await world.linkctl("open", "--no-wait", try await world.press("continue", page)).status == 0)
     try await world.answer(page.id, Self.number)
     let sent = try await world.records("sendVerificationCode").compactMap { $0["body"] as? [String: Any] }
-    #expect(sent.map { $0["captchaResponse"] as? String } == Array(repeating: state == "AUDIT" ? "NO_RECAPTCHA" : nil, count: 2))
+    #expect(
+      sent.map { $0["captchaResponse"] as? String }
+        == Array(repeating: state == "AUDIT" ? "NO_RECAPTCHA" : nil, count: 2))
   }
 }

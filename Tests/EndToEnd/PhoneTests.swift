@@ -168,7 +168,8 @@ struct PhoneTests {
       try await bodies(world, "signInWithPhoneNumber").map { $0["operation"] as? String }
         == ["SIGN_UP_OR_IN", "REAUTH", "REAUTH"])
     #expect(try await world.uid() == uid)
-    #expect(monitor.count("StateChanged", "\"authenticat") == 0)
+    #expect(monitor.count("StateChanged", "\"unauthenticated\"") == 0)
+    #expect(monitor.count("StateChanged", "\"authenticating\"") == 0)
     let other = try await world.refused(
       "SignIn.SignInWithPhoneNumber", Self.other, options: "{'purpose': <'reauthenticate'>}")
     #expect(other == "UserMismatch")
