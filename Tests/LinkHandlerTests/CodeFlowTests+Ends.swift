@@ -20,7 +20,7 @@ extension CodeFlowTests {
     }
     var app = try Rig.fresh(.enrollFactor, method: .totp)
     _ = app(.started)
-    #expect(try app.restart() == [.startTOTPEnrollment])
+    #expect(try app.restart() == [.startTOTPEnrollment(delay: 0)])
     #expect(app(Rig.started) == [.save])
   }
 
