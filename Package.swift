@@ -143,7 +143,7 @@ let package = Package(
     tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore", "TestSupport"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
-    tests("QRCodeTests", ["QRCode", "TestSupport"]),
+    tests("QRCodeTests", ["QRCode", "PhoneVerification", "AuthCore", "AuthEmulator", "TestSupport"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
@@ -162,7 +162,7 @@ let package = Package(
     tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
-      data: ["callers.py", "flow.py", "front.py", "wallclock.c"]),
+      data: ["callers.py", "flow.py", "starter.py", "front.py", "wallclock.c"]),
     tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport",

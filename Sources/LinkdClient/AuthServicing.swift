@@ -115,9 +115,9 @@ extension AuthServicing {
   ) async throws(LinkdError) -> any FlowServicing {
     let flow = try await start(.phone(number, request), purpose: purpose)
     let status = try await flow.nextStep()
-    if status.stage == .waitingForCode { return flow }
+    if status.stage == .waitingForCode, status.details.error == nil { return flow }
     try? await flow.cancel()
-    _ = try status.succeeded()
+    try status.succeeded()
     return flow
   }
 

@@ -1,7 +1,7 @@
 import DBus
 
 /// What a flow at `reauthentication-required` waits for: the user confirms who they are, in a flow of the purpose `reauthenticate`
-/// (``LinkdApp/startReauthenticate()`` or a sign-in of this ``kind``). The flow that waits goes on by itself then.
+/// (``LinkdApp/startReauthenticate(opensBrowser:parentWindow:activationToken:)`` or a sign-in of this ``kind``). The flow that waits goes on by itself then.
 public struct FlowReauthentication: Sendable, Hashable {
   /// The way of the sign-in. The raw value is the D-Bus word.
   public enum Kind: String, Sendable, Hashable, CaseIterable {

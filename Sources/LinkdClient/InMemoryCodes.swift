@@ -38,6 +38,8 @@ extension InMemoryAccounts {
     case .solved:
       flow.move(to: .starting)
       deliver(flow)
+    case .refused where flow.memory.factor != nil: askForFactor(flow, .captchaFailed)
+    case .givenUp where flow.memory.factor != nil: askForFactor(flow)
     case .refused: flow.fail(InMemoryAuthService.error(.captchaFailed), retry: true)
     case .givenUp: flow.move(to: .cancelled)
     }

@@ -68,8 +68,15 @@ extension InMemoryAccounts {
     default: throw InMemoryFlow.notWaiting
     }
     guard let factor = factor(flow, uid) else { throw InMemoryAuthService.error(.factorNotFound) }
+    let memory = flow.memory
+    // Each message costs.
+    if uid == memory.messaged, let sentAt = memory.sentAt, now < sentAt + Self.resendPause {
+      throw InMemoryAuthService.error(.rateLimited)
+    }
     flow.memory.factor = uid
-    if factor.kind == .phone { send(flow) } else { askForCode(flow, .totp) }
+    if factor.kind == .totp { return askForCode(flow, .totp) }
+    flow.memory.messaged = uid
+    send(flow)
   }
 
   // MARK: Enrolling

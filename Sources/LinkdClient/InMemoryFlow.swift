@@ -31,8 +31,9 @@ final class InMemoryFlow: FlowServicing {
     var number: String?
     /// Whose first factor was right, and whether the account was made by it.
     var proved: (uid: String, isNew: Bool)?
-    /// The second factor that was chosen.
+    /// The second factor that was chosen, and the phone among them that was sent the newest message.
     var factor: String?
+    var messaged: String?
     /// The code of the newest message, until it's too old.
     var code: Secret<String>?
     /// When that was sent.

@@ -34,8 +34,13 @@ struct Country {
   static var lines: [Digits] { PackageResources.countries_tsv.split(separator: UInt8(ascii: "\n")) }
 
   private static func row(where isWanted: (_ region: Digits, _ code: Digits) -> Bool) -> Country? {
-    let tab = UInt8(ascii: "\t")
-    for line in lines where line.first != UInt8(ascii: "#") {
+    let (table, tab) = (PackageResources.countries_tsv, UInt8(ascii: "\t"))
+    var start = table.startIndex
+    // As far as it's needed, and no line is cut up that isn't: a number takes several look-ups.
+    for index in table.indices where table[index] == UInt8(ascii: "\n") {
+      let line = table[start..<index]
+      start = index + 1
+      guard line.first != UInt8(ascii: "#") else { continue }
       let key = line.split(separator: tab, maxSplits: 2)
       guard key.count == 3, isWanted(key[1], key[0]) else { continue }
       let cells = line.split(separator: tab)

@@ -112,12 +112,13 @@ extension Texts {
     "command.no-code-wanted": "That flow isn't waiting for a code. 'linkctl flows' shows what it waits for.",
     "command.no-factors": "The account has no second factor. 'linkctl mfa enroll-totp' adds one.",
     "command.scan": "Scan this with the authenticator app:",
-    "command.secret": "Or type this secret there; spaces don't count:",
+    "command.secret": "Type this secret into the authenticator app; spaces don't count:",
+    "command.secret-too": "Or type this secret there; spaces don't count:",
     "command.narrow":
       "The terminal is too narrow for the QR code, which takes {columns} columns. Widen it and start again, or type the "
       + "secret.",
-    "command.no-qr-library": "There's no QR code: libqrencode isn't installed. The secret below does the same.",
-    "command.no-qr": "There's no QR code: the address is too long for one. The secret below does the same.",
+    "command.no-qr-library": "There's no QR code: libqrencode isn't installed. The secret below does as well.",
+    "command.no-qr": "There's no QR code: the address is too long for one. The secret below does as well.",
     "command.line-too-long":
       "The terminal cuts lines of that length. Put the address into a file, and run 'linkctl open - <FILE'.",
     "command.switch-in-time": "Without an answer you switch to it in five seconds.",

@@ -65,6 +65,7 @@ extension FlowFollower {
       return Prompt.show(Texts.lookup("ask.choice", locale: context.locale))
     }
     waitsForSignIn = choice == ConflictChoice.signInAndLink.rawValue
+    hasSwitched = choice == ConflictChoice.switch.rawValue
     hasSaidHow = false
     do throws(Failure) {
       _ = try context.call(

@@ -33,7 +33,9 @@ final class FlowFollower {
   /// The flow that is followed.
   private(set) var own: ObjectPath?
   /// Whether the person has chosen to sign in another way first: the flow waits for that in `conflict`.
-  var waitsForSignIn: Bool
+  var waitsForSignIn = false
+  /// Whether the person has chosen the other account.
+  var hasSwitched = false
   /// Whether they were told how.
   var hasSaidHow = false
   /// What was asked last, while the cursor stands behind it.
@@ -50,24 +52,24 @@ final class FlowFollower {
   /// Whether this command made the flow: its pages and secrets are told here alone, and nobody else goes on with it.
   var isOwn: Bool { page != .ignore }
 
-  init(_ context: Context, _ page: Page, waitsForSignIn: Bool = false) {
+  init(_ context: Context, _ page: Page) {
     self.context = context
     self.page = page
-    self.waitsForSignIn = waitsForSignIn
   }
 
   /// Makes a flow by `start`, which answers with the flow's path, and follows it.
   /// - Parameters:
   ///   - wait: whether to; else the flow's id is printed, with `page` `print` once there's a page, and its URL.
-  ///   - waitsForSignIn: whether a conflict has been answered by signing in another way.
+  ///   - choice: how a conflict has been answered.
   ///   - seen: the sequence number of what the caller has seen already.
   ///   - leavesWithSetup: whether a command that doesn't wait needs an authenticator app's secret.
   static func run(
-    _ context: Context, wait: Bool, page: Page = .ignore, waitsForSignIn: Bool = false, seen: UInt64 = 0,
+    _ context: Context, wait: Bool, page: Page = .ignore, choice: ConflictChoice? = nil, seen: UInt64 = 0,
     leavesWithSetup: Bool = false,
     start: () throws(Failure) -> ObjectPath
   ) throws(Failure) -> Int32 {
-    let follower = FlowFollower(context, page, waitsForSignIn: waitsForSignIn)
+    let follower = FlowFollower(context, page)
+    (follower.waitsForSignIn, follower.hasSwitched) = (choice == .signInAndLink, choice == .switch)
     follower.seen = seen
     if !wait, page != .print, !leavesWithSetup { return try follower.leave(try start()) }
     // Before the flow exists, so that no stage is missed.
@@ -105,7 +107,7 @@ final class FlowFollower {
     case .signal(let signal):
       // A linkd that died is started anew by asking, and goes on with the flow.
       if signal.path == path || signal.member == "NameOwnerChanged" { return try step(path) }
-      return signal.path == parked ? try parkedMoved(path) : nil
+      return signal.path == parked ? try parkedMoved(signal.path) : nil
     case .input: return try readLine(path)
     case .pause: return givesUp()
     }
@@ -128,7 +130,8 @@ final class FlowFollower {
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
   func step(_ path: ObjectPath) throws(Failure) -> Int32? {
-    let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
+    var report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
+    report.hasSwitched = hasSwitched
     guard report.sequence > seen else { return nil }
     seen = report.sequence
     self.report = report
@@ -141,7 +144,7 @@ final class FlowFollower {
     if report.stage.isEnd { return try beginsAnew(report, path) ? nil : end(report, report.exitCode()) }
     if let code = trouble(report) { return end(report, code) }
     if isNewSetup, !context.output.json { showSetup() }
-    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage(path) }
+    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : try openPage(path) }
     return try act(report, path)
   }
 

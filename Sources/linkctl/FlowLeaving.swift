@@ -12,7 +12,10 @@ extension FlowFollower {
     } else {
       context.output.line(report.id)
       if let url { context.output.line(Output.printable(url.reveal())) }
-      if setup != nil { showSetup() }
+      if setup != nil {
+        context.output.note(report.sentence(locale: context.locale))
+        showSetup()
+      }
     }
     return 0
   }
@@ -31,12 +34,16 @@ extension FlowFollower {
 
   /// What an interrupt makes of the flow: one that this command made, and that nobody else can go on with, is cancelled.
   func giveUp(_ path: ObjectPath) {
+    // The terminal has shown ^C.
+    if question == nil, Interrupt.isTyped { Prompt.show("\n") }
     endQuestion()
     guard isOwn, let report = report ?? read(path) else { return }
     if report.stage == .exchanging { return say("command.goes-on") }
-    if report.isFinishedElsewhere || report.stage.isEnd { return }
+    // A mailed link outlives the command, unless it was for what is given up as well.
+    if report.isFinishedElsewhere && parked == nil || report.stage.isEnd { return }
     cancel(path)
-    if let end = read(path), end.stage.isEnd { show(end) }
+    // Of two flows for one wish a person is told once.
+    if parked == nil || context.output.json, let end = read(path), end.stage.isEnd { show(end) }
   }
 
   private func read(_ path: ObjectPath) -> FlowReport? {

@@ -7,6 +7,8 @@ import Texts
 struct FlowReport: Sendable {
   let id: String
   let properties: [String: DBusValue]
+  /// Whether a person has chosen the other account instead of linking.
+  var hasSwitched = false
 
   init(path: ObjectPath, properties: [String: DBusValue]) {
     id = Contract.flowID(path: path)?.value ?? path.text
@@ -137,6 +139,7 @@ struct FlowReport: Sendable {
   private func doneTextID(_ kind: String?, isNamed: Bool) -> String {
     switch purpose {
     case .unlink: return "done.unlink"
+    case .link where hasSwitched: break
     case .link where isLinkOfProvider: return "done.link"
     case .link where methodName == SignInMethod.phone.description: return "done.link-phone"
     case .updatePassword, .changeEmail, .changePhone, .enrollFactor, .unenrollFactor:

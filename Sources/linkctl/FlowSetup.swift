@@ -27,8 +27,8 @@ extension FlowFollower {
   /// On standard output, for a person: `--json` has it in its line.
   func showSetup() {
     guard let setup else { return }
-    if context.arguments.has("qr") || isatty(STDOUT_FILENO) == 1 { showQRCode(setup.uri) }
-    say("command.secret")
+    let wantsCode = context.arguments.has("qr") || isatty(STDOUT_FILENO) == 1
+    say(wantsCode && showQRCode(setup.uri) ? "command.secret-too" : "command.secret")
     context.output.line(Self.groups(setup.secret.reveal()))
     if context.arguments.has("uri") { showURI() }
   }
@@ -38,17 +38,20 @@ extension FlowFollower {
     context.output.line(Output.printable(setup.uri.reveal()))
   }
 
-  private func showQRCode(_ uri: Secret<String>) {
+  private func showQRCode(_ uri: Secret<String>) -> Bool {
     do throws(QRCodeError) {
       let code = try QRCode(uri.reveal())
       let style = Screen.style
       if let width = Screen.width, width < code.columns(style) {
-        return say("command.narrow", ["columns": String(code.columns(style))])
+        say("command.narrow", ["columns": String(code.columns(style))])
+        return false
       }
       say("command.scan")
       context.output.line(String(code.rendered(style).dropLast()))
+      return true
     } catch {
       say(error == .libraryMissing ? "command.no-qr-library" : "command.no-qr")
+      return false
     }
   }
 

@@ -12,6 +12,9 @@ enum Interrupt {
   /// Whether a signal has come that is still to be handled.
   static var isRaised: Bool { raised != 0 }
 
+  /// Whether it was typed, at a terminal that shows what is typed.
+  static var isTyped: Bool { raised == SIGINT && isatty(STDIN_FILENO) == 1 }
+
   /// Readable once a signal has come; -1 where nobody waits for that.
   static var descriptor: Int32 { pipeEnds.read }
 
@@ -45,7 +48,7 @@ enum Interrupt {
     _ = (isRaised, Echo.isOff)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { _ in Interrupt.came() }
+      action.__sigaction_handler.sa_handler = { Interrupt.came($0) }
       var before = sigaction()
       sigaction(number, &action, &before)
       // What was ignored, such as a hangup under nohup, stays so.
@@ -54,12 +57,12 @@ enum Interrupt {
   }
 
   /// In a signal's handler: nothing but what signal-safety(7) allows.
-  private static func came() {
+  private static func came(_ number: Int32) {
     guard isDeferred != 0, raised == 0 else {
       Echo.restore()
       _exit(130)
     }
-    raised = 1
+    raised = number
     let code = errno
     var byte: UInt8 = 0
     _ = write(pipeEnds.write, &byte, 1)

@@ -45,9 +45,10 @@ final class Authorizations {
     guard let url, let scheme = AuthorizationURL.handlerScheme(wanted.app) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
-    try requireHandler(scheme, flow)
-    return PendingAuthorization(
+    let page = PendingAuthorization(
       url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"], sessionID: Secret(sessionID))
+    if flow.opensBrowser { try requireHandler(page.returnURIs) }
+    return page
   }
 
   /// The page that tells people from programs before `flow` gets a text message (identity-toolkit 4.7). It comes back by
@@ -61,15 +62,19 @@ final class Authorizations {
     guard let url, let scheme = AuthorizationURL.handlerScheme(app) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
-    try requireHandler(scheme, flow)
-    return PendingAuthorization(url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"])
+    let page = PendingAuthorization(url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"])
+    if flow.opensBrowser { try requireHandler(page.returnURIs) }
+    return page
   }
 
-  /// A browser that is opened here must find somebody who takes the scheme: else the person would do everything for nothing
-  /// (field report B085). Whoever opens it elsewhere pastes the address.
-  private func requireHandler(_ scheme: String, _ flow: Flow) throws(AuthFailure) {
-    guard flow.opensBrowser, services.handler.registered([scheme]).allSatisfy({ $0.winner == nil }) else { return }
-    services.log.warning("nobody opens a scheme", ["scheme": scheme])
+  /// A browser that is opened here must find somebody who takes one of the URIs: else the person would do everything for
+  /// nothing (field report B085). Whoever opens it elsewhere pastes the address.
+  ///
+  /// - Throws: `handlerMissing`.
+  func requireHandler(_ returnURIs: [String]) throws(AuthFailure) {
+    let schemes = returnURIs.map { String($0.prefix { $0 != ":" }) }
+    if schemes.contains("http") || services.handler.registered(schemes).contains(where: { $0.winner != nil }) { return }
+    services.log.warning("nobody opens a scheme", ["scheme": schemes.first ?? "-"])
     throw AuthFailure(.handlerMissing)
   }
 
@@ -110,7 +115,7 @@ final class Authorizations {
     guard let uris = ReturnURIs(scheme: wanted.provider, wanted.app, promisesIssuer: promisesIssuer) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
-    if let scheme = uris.uri.split(separator: ":").first { try requireHandler(String(scheme), flow) }
+    if flow.opensBrowser { try requireHandler(uris.returns) }
     return uris
   }
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Second factors: choosing one, adding, removing, listing (cli-and-config; behaviour: Second factors).
+/// Second factors: choosing one at a sign-in (cli-and-config; behaviour: Second factors).
 @Suite("linkctl and second factors", .loopRunning, .timeLimit(.minutes(1)))
 struct FactorCommandTests {
   static let user = ProviderCommandTests.user
@@ -20,17 +20,15 @@ struct FactorCommandTests {
     "kind": .string("phone"), "phone-number": .string("+*******0100"), "attempts-left": .uint32(5),
   ]
 
-  private func desk(_ stage: String, _ details: [String: DBusValue], purpose: String = "sign-in") async throws -> Desk {
+  static func desk(_ stage: String, _ details: [String: DBusValue], purpose: String = "sign-in") async throws -> Desk {
     let desk = try await Desk()
     await desk.stub.begin(stage, details, purpose: purpose, method: purpose == "sign-in" ? "password" : "totp")
     return desk
   }
 
-  // MARK: At a sign-in
-
   @Test("several are listed, and chosen by number or uid; another one can be taken at the code's question")
   func choice() async throws {
-    let desk = try await desk("second-factor-required", Self.hints(Self.phone, Self.app))
+    let desk = try await Self.desk("second-factor-required", Self.hints(Self.phone, Self.app))
     let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("Number of the second factor: ")
     #expect(terminal.text.contains("  1  Work (+*******0100)\n  2  authenticator app\n"))
@@ -58,7 +56,7 @@ struct FactorCommandTests {
 
   @Test("a phone alone gets its message after one Enter, not unasked")
   func onlyPhone() async throws {
-    let desk = try await desk("second-factor-required", Self.hints(Self.phone))
+    let desk = try await Self.desk("second-factor-required", Self.hints(Self.phone))
     let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("Press Enter to have a code sent to Work (+*******0100): ")
     #expect(await desk.stub.calls("ChooseFactor").isEmpty)
@@ -70,7 +68,7 @@ struct FactorCommandTests {
 
   @Test("an authenticator app alone is asked for its code at once")
   func onlyApp() async throws {
-    let desk = try await desk("second-factor-required", Self.hints(Self.app))
+    let desk = try await Self.desk("second-factor-required", Self.hints(Self.app))
     let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.asksSecretly("Type the code that your authenticator app shows.\nCode: ")
     await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
@@ -85,7 +83,7 @@ struct FactorCommandTests {
 
   @Test("where nobody can be asked: exit 4, the flow's id and what to run; nothing is sent")
   func script() async throws {
-    let desk = try await desk("second-factor-required", Self.hints(Self.phone, Self.app))
+    let desk = try await Self.desk("second-factor-required", Self.hints(Self.phone, Self.app))
     let result = try await desk.linkctl("sign-in", "google.com", "--json")
     #expect(result.status == 4)
     #expect(
@@ -101,7 +99,7 @@ struct FactorCommandTests {
 
   @Test("factor chooses for another command's flow, and code goes on with it")
   func factorCommand() async throws {
-    let desk = try await desk("second-factor-required", Self.hints(Self.phone, Self.app))
+    let desk = try await Self.desk("second-factor-required", Self.hints(Self.phone, Self.app))
     await desk.stub.react("ChooseFactor") { stub, _ in stub.moveSoon("waiting-for-code", Self.message) }
     #expect(try await desk.linkctl("factor", "f1", "p1", "--no-wait").status == 0)
     try await until { await desk.stub.first.stage == "waiting-for-code" }
@@ -115,116 +113,10 @@ struct FactorCommandTests {
   @Test("names from elsewhere can't change the terminal")
   func hostile() async throws {
     let evil = Self.phone.merging(["display-name": .string("A\u{1b}[31m\u{202e}B")]) { $1 }
-    let desk = try await desk("second-factor-required", Self.hints(evil, Self.app))
+    let desk = try await Self.desk("second-factor-required", Self.hints(evil, Self.app))
     let terminal = try desk.terminal("sign-in", "google.com")
     try await terminal.shows("  1  A[31mB (+*******0100)\n")
     let script = try await desk.linkctl("sign-in", "google.com")
     #expect(!script.stderr.contains("\u{1b}") && !script.stderr.contains("\u{202e}"))
-  }
-
-  // MARK: Adding
-
-  static let totp: [String: DBusValue] = [
-    "kind": .string("totp"), "attempts-left": .uint32(5), "code-length": .uint32(6),
-  ]
-
-  @Test("an authenticator app is added by its secret, in groups of four, and a code; the address on request")
-  func enrollApp() async throws {
-    let desk = try await desk("waiting-for-code", Self.totp, purpose: "enroll-factor")
-    let terminal = try desk.terminal("mfa", "enroll-totp", "--name", "My phone")
-    try await terminal.asksSecretly("JBSW Y3DP EHPK 3PXP\nCode (u: show the otpauth address): ")
-    #expect(!terminal.text.contains("otpauth://") && !terminal.text.contains("##"))
-    terminal.type("u")
-    try await terminal.asksSecretly(StubService.setupURI + "\nCode (u")
-    let wrong = Self.totp.merging([
-      "error": .string("org.linkd.Auth1.Error.InvalidVerificationCode"), "message": .string("Wrong."),
-      "attempts-left": .uint32(4),
-    ]) { $1 }
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("waiting-for-code", wrong) }
-    terminal.type("000000")
-    try await terminal.asksSecretly("Wrong. Tries left: 4.\nCode (u")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    terminal.type("123456")
-    #expect(terminal.end() == 0)
-    #expect(terminal.text.hasSuffix("The second factor has been added. It's asked for from the next sign-in on.\n"))
-    #expect(terminal.text.components(separatedBy: "JBSW Y3DP").count == 2)
-    #expect(await desk.stub.calls("EnrollTotpFactor").map { $0.arguments } == [[.string("My phone")]])
-    #expect(await desk.stub.calls("GetSecret").count == 1)
-  }
-
-  @Test("--qr shows the code where the output is no terminal; --json has secret and address in its line, never a code")
-  func enrollScript() async throws {
-    let desk = try await desk("waiting-for-code", Self.totp, purpose: "enroll-factor")
-    let shown = try await desk.linkctl("mfa", "enroll-totp", "--qr", "--uri")
-    #expect(shown.status == 4 && shown.stderr.contains("'linkctl code f1'"))
-    #expect(shown.stdout.contains("####") && shown.stdout.hasSuffix("JBSW Y3DP EHPK 3PXP\n\(StubService.setupURI)\n"))
-    #expect(!shown.stdout.contains("\u{1b}"))
-    #expect(try await desk.linkctl("mfa", "enroll-totp").stdout == "JBSW Y3DP EHPK 3PXP\n")
-    let json = try await desk.linkctl("mfa", "enroll-totp", "--qr", "--json")
-    let lines = try Desk.objects(json)
-    #expect(lines.count == 1 && json.stdout.split(separator: "\n").count == 1)
-    #expect(lines[0]["secret"] as? String == StubService.secret)
-    #expect(lines[0]["otpauth-uri"] as? String == StubService.setupURI)
-    #expect(!(json.stderr + shown.stderr).contains("JBSW"))
-    await desk.stub.begin("starting", [:], purpose: "enroll-factor", method: "totp")
-    async let leaving = desk.linkctl("mfa", "enroll-totp", "--no-wait")
-    try await until { await desk.stub.calls("EnrollTotpFactor").count == 4 }
-    await desk.stub.move("waiting-for-code", Self.totp)
-    let left = try await leaving
-    #expect(left.status == 0 && left.stdout == "f1\nJBSW Y3DP EHPK 3PXP\n")
-  }
-
-  @Test("a phone is added by a code sent to it")
-  func enrollPhone() async throws {
-    let desk = try await desk("waiting-for-code", PhoneCommandTests.code(), purpose: "enroll-factor")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    let result = try await desk.linkctl(
-      "mfa", "enroll-phone", PhoneCommandTests.number, "--name", "Work", "--code-stdin", stdin: "123456\n")
-    #expect(result.status == 0)
-    let call = try #require(await desk.stub.calls("EnrollPhoneFactor").first)
-    #expect(call.arguments == [.string(PhoneCommandTests.number), .string("Work")])
-  }
-
-  // MARK: Listing and removing
-
-  @Test("mfa list has what the contract says; whoami has both lists always")
-  func list() async throws {
-    let desk = try await Desk()
-    let nobody = try await desk.linkctl("mfa", "list")
-    #expect(nobody.status == 0 && nobody.stderr.contains("mfa enroll-totp"))
-    #expect(try Desk.objects(try await desk.linkctl("whoami", "--json"))[0]["second-factors"] as? [Int] == [])
-    await desk.stub.has(user: ["second-factors": .dicts([Self.phone, Self.app])])
-    let json = try await desk.linkctl("mfa", "list", "--json")
-    #expect(
-      json.stdout
-        == #"{"uid":"p1","kind":"phone","display-name":"Work","phone-number":"+*******0100","enrolled-at":86400}"#
-        + "\n"
-        + #"{"uid":"t1","kind":"totp"}"# + "\n")
-    let text = try await desk.linkctl("mfa", "list")
-    #expect(text.stdout.hasPrefix("p1  Work (phone +*******0100)  since 1970-01-0"))
-    #expect(text.stdout.hasSuffix("\nt1  totp\n"))
-    #expect(try await desk.linkctl("whoami").stdout.contains("second-factors  Work (phone +*******0100), totp\n"))
-  }
-
-  @Test("removing asks which one, and whether to; scripts say both")
-  func unenroll() async throws {
-    let desk = try await desk("succeeded", Self.user, purpose: "unenroll-factor")
-    #expect(try await desk.linkctl("mfa", "unenroll", "--yes").status == 1)
-    await desk.stub.has(user: ["second-factors": .dicts([Self.phone, Self.app])])
-    for arguments in [["mfa", "unenroll"], ["mfa", "unenroll", "--yes"], ["mfa", "unenroll", "p1"]] {
-      let result = try await Subprocess.run(
-        ["\(World.programs)/linkctl"] + arguments, environment: desk.environment())
-      #expect(result.status == 4, "\(arguments)")
-    }
-    #expect(await desk.stub.calls("UnenrollFactor").isEmpty)
-    let script = try await desk.linkctl("mfa", "unenroll", "t1", "--yes")
-    #expect(script.status == 0 && script.stderr == "The second factor has been removed.\n")
-    let terminal = try desk.terminal("mfa", "unenroll")
-    try await terminal.shows("Number of the second factor: ")
-    terminal.type("1")
-    try await terminal.shows("Remove the second factor Work (+*******0100)? [y/N] ")
-    terminal.type("y")
-    #expect(terminal.end() == 0)
-    #expect(await desk.stub.calls("UnenrollFactor").map { $0.arguments } == [[.string("t1")], [.string("p1")]])
   }
 }

@@ -25,8 +25,7 @@ struct PhoneCommandTests {
     ])
   }
 
-  private func desk(_ stage: String = "waiting-for-code", _ details: [String: DBusValue] = code()) async throws -> Desk
-  {
+  static func desk(_ stage: String = "waiting-for-code", _ details: [String: DBusValue] = code()) async throws -> Desk {
     let desk = try await Desk()
     await desk.stub.begin(stage, details, purpose: "sign-in", method: "phone")
     return desk
@@ -36,7 +35,7 @@ struct PhoneCommandTests {
 
   @Test("the number is asked for, a wrong one again, and the locale's country goes along where there's no +")
   func number() async throws {
-    let desk = try await desk()
+    let desk = try await Self.desk()
     await desk.stub.fail("SignInWithPhoneNumber", "InvalidPhoneNumber")
     let terminal = try Terminal(
       ["\(World.programs)/linkctl", "sign-in", "phone"],
@@ -57,9 +56,21 @@ struct PhoneCommandTests {
     #expect(calls.allSatisfy { $0.options["open-browser"]?.asBool == false })
   }
 
+  @Test("a country of the locale that has no numbers is passed over; one that was given isn't")
+  func unknownCountry() async throws {
+    let desk = try await Self.desk()
+    let run = ["\(World.programs)/linkctl", "sign-in", "phone", "0660 1", "--no-wait"]
+    let locale = desk.environment(["LC_TELEPHONE": "en_EU.UTF-8", "LC_ALL": "C.UTF-8", "LANG": "de_AT@euro"])
+    #expect(try await Subprocess.run(run, environment: locale).status == 0)
+    let regions = await desk.stub.calls("SignInWithPhoneNumber").map { $0.options["region"]?.asString }
+    #expect(regions == ["AT"])
+    let given = try await Subprocess.run(run + ["--region", "eu"], environment: locale)
+    #expect(given.status == 64 && given.stderr.contains("--region"))
+  }
+
   @Test("--region and the purpose go along; what can't be meant is wrong usage")
   func options() async throws {
-    let desk = try await desk()
+    let desk = try await Self.desk()
     let run = ["sign-in", "phone", "0660 123456", "--region", "at", "--link", "--no-wait"]
     let result = try await Subprocess.run(["\(World.programs)/linkctl"] + run, environment: desk.environment())
     #expect(result.status == 0 && result.stdout == "f1\n")
@@ -73,156 +84,11 @@ struct PhoneCommandTests {
     #expect(try await desk.linkctl("sign-in", "phone").status == 4)
   }
 
-  // MARK: The code
-
-  @Test("a wrong code is asked for again, with the tries that are left; none is shown")
-  func wrongCode() async throws {
-    let desk = try await desk()
-    let terminal = try desk.terminal("sign-in", "phone", Self.number)
-    try await terminal.asksSecretly("Code (Enter")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("waiting-for-code", Self.wrong(4)) }
-    terminal.type("000000")
-    try await terminal.asksSecretly("The code is wrong. Tries left: 4.\nCode (Enter", count: 1)
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    terminal.type("١٢٣ ٤٥٦")
-    #expect(terminal.end() == 0)
-    // As it was typed: the daemon knows every digit (B087).
-    #expect(await desk.stub.calls("ProvideCode").map { $0.arguments } == [[.string("000000")], [.string("١٢٣ ٤٥٦")]])
-    #expect(!terminal.text.contains("000000"))
-  }
-
-  @Test("B087: a code that linkd refuses at once is asked for again")
-  func malformed() async throws {
-    let desk = try await desk()
-    await desk.stub.fail("ProvideCode", "InvalidVerificationCode")
-    let terminal = try desk.terminal("sign-in", "phone", Self.number)
-    try await terminal.asksSecretly("Code (Enter")
-    terminal.type("12")
-    try await terminal.asksSecretly("The daemon's own text.\nCode (Enter")
-    await desk.stub.mend("ProvideCode")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    terminal.type("123456")
-    #expect(terminal.end() == 0)
-    await desk.stub.fail("ProvideCode", "InvalidVerificationCode")
-    await desk.stub.move("waiting-for-code", Self.code())
-    for command in [["sign-in", "phone", Self.number], ["code", "f1"]] {
-      let script = try await Subprocess.run(
-        ["\(World.programs)/linkctl"] + command + ["--code-stdin"], environment: desk.environment(), stdin: "12\n")
-      #expect(script.status == 4 && script.stderr.contains("The daemon's own text."), "\(script)")
-    }
-  }
-
-  @Test("Enter alone or r has a new message sent, once that's allowed; before that it says when", arguments: ["", "r"])
-  func resend(_ typed: String) async throws {
-    let later = Int64(Date().timeIntervalSince1970) + 50
-    let desk = try await desk("waiting-for-code", Self.code(["can-resend-at": .int64(later)]))
-    let terminal = try desk.terminal("sign-in", "phone", Self.number)
-    try await terminal.asksSecretly("Code (Enter")
-    terminal.type(typed)
-    try await terminal.asksSecretly("A new code can be sent in ")
-    #expect(await desk.stub.calls("Resend").isEmpty)
-    await desk.stub.move("waiting-for-code", Self.code())
-    try await terminal.asksSecretly("Code (Enter", count: 3)
-    await desk.stub.react("Resend") { stub, _ in stub.moveSoon("starting") }
-    terminal.type(typed)
-    try await terminal.shows("Starting …")
-    #expect(await desk.stub.calls("Resend").first?.options["open-browser"]?.asBool == false)
-    await desk.stub.move("waiting-for-code", Self.code())
-    try await terminal.asksSecretly("A code has been sent to", count: 3)
-    await desk.stub.move("succeeded", Self.user)
-    #expect(terminal.end() == 0 && terminal.echoes)
-  }
-
-  @Test("a code given by another command ends the question")
-  func elsewhere() async throws {
-    let desk = try await desk()
-    let terminal = try desk.terminal("sign-in", "phone", Self.number)
-    try await terminal.asksSecretly("Code (Enter")
-    let given = try await desk.linkctl("code", "f1", "--code-stdin", "--no-wait", stdin: "123456\n")
-    #expect(given.status == 0)
-    await desk.stub.move("exchanging")
-    await desk.stub.move("succeeded", Self.user)
-    #expect(terminal.end() == 0 && terminal.echoes)
-    #expect(terminal.text.hasSuffix(": \nSigning in …\nSigned in as +15555550100.\n"), "\(terminal.text)")
-  }
-
-  @Test("no tries left: a new message is offered, or the flow has failed")
-  func noTriesLeft() async throws {
-    let failed = ["retry": DBusValue.boolean(true)].merging(Self.wrong(0)) { $1 }
-    let desk = try await desk("failed", failed)
-    let script = try await desk.linkctl("sign-in", "phone", Self.number, "--json")
-    #expect(script.status == 1 && script.stderr.contains("linkctl resend f1"))
-    #expect(try Desk.objects(script).last?["error"] as? String == "org.linkd.Auth1.Error.InvalidVerificationCode")
-    let terminal = try desk.terminal("sign-in", "phone", Self.number)
-    try await terminal.shows("Begin anew, with a new code? [y/N] ")
-    await desk.stub.react("Resend") { stub, _ in stub.moveSoon("waiting-for-code", Self.code()) }
-    terminal.type("y")
-    try await terminal.asksSecretly("Code (Enter")
-    await desk.stub.move("failed", failed)
-    try await terminal.shows("Begin anew", count: 2)
-    terminal.type("")
-    #expect(terminal.end() == 1)
-    #expect(await desk.stub.calls("Resend").count == 1)
-  }
-
-  @Test("where nobody can be asked: exit 4, what to run, and the details in the line")
-  func script() async throws {
-    let desk = try await desk()
-    let result = try await desk.linkctl("sign-in", "phone", Self.number, "--json")
-    #expect(result.status == 4 && result.stderr.contains("'linkctl code f1'"))
-    let line = try #require(try Desk.objects(result).last)
-    #expect(line["stage"] as? String == "waiting-for-code" && line["phone-number"] as? String == Self.number)
-    #expect(
-      line["attempts-left"] as? Int == 5 && line["code-length"] as? Int == 6 && line["can-resend-at"] as? Int == 0)
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("waiting-for-code", Self.wrong(4)) }
-    let wrong = try await desk.linkctl("sign-in", "phone", Self.number, "--code-stdin", "--json", stdin: "000000\n1\n")
-    let last = try #require(try Desk.objects(wrong).last)
-    #expect(wrong.status == 4 && last["exit"] as? Int == 4)
-    #expect(last["error"] as? String == "org.linkd.Auth1.Error.InvalidVerificationCode")
-    #expect(await desk.stub.calls("ProvideCode").count == 1)
-  }
-
-  @Test("a script's code comes from standard input, when the flow waits for it, and is in no output")
-  func scripted() async throws {
-    let desk = try await desk("starting", [:])
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    async let running = desk.linkctl("sign-in", "phone", Self.number, "--code-stdin", stdin: "123456\n")
-    try await until { await desk.stub.isSeen }
-    #expect(await desk.stub.calls("ProvideCode").isEmpty)
-    await desk.stub.move("waiting-for-code", Self.code())
-    let result = try await running
-    #expect(result.status == 0 && !(result.stdout + result.stderr).contains("123456"))
-    #expect(await desk.stub.calls("ProvideCode").map { $0.arguments } == [[.string("123456")]])
-    await desk.stub.move("waiting-for-code", Self.code())
-    let silent = try await desk.linkctl("sign-in", "phone", Self.number, "--code-stdin")
-    #expect(silent.status == 4)
-  }
-
-  @Test("code gives it to another command's flow, and waits for what comes of it")
-  func codeCommand() async throws {
-    let desk = try await desk()
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    #expect(try await desk.linkctl("code", "f1").status == 4)
-    let script = try await desk.linkctl("code", "f1", "--code-stdin", stdin: "123456\n")
-    #expect(script.status == 0 && script.stderr == "Signed in as +15555550100.\n")
-    let late = try await desk.linkctl("code", "f1", "--code-stdin", stdin: "123456\n")
-    #expect(late.status == 1 && late.stderr.contains("isn't waiting for a code"))
-    await desk.stub.move("waiting-for-code", Self.code())
-    let terminal = try desk.terminal("code", "f1")
-    try await terminal.asksSecretly("A code has been sent to +15555550100.\nCode: ")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("waiting-for-code", Self.wrong(1)) }
-    terminal.type("000000")
-    try await terminal.asksSecretly("Tries left: 1.\nCode (Enter")
-    await desk.stub.react("ProvideCode") { stub, _ in stub.moveSoon("succeeded", Self.user) }
-    terminal.type("123456")
-    #expect(terminal.end() == 0 && terminal.echoes)
-  }
-
   // MARK: The page
 
   @Test("the page of the check opens in the person's browser, a second one too")
   func page() async throws {
-    let desk = try await desk("waiting-for-captcha", ["expires-at": .int64(9)])
+    let desk = try await Self.desk("waiting-for-captcha", ["expires-at": .int64(9)])
     let terminal = try desk.terminal("sign-in", "phone", Self.number, display: true)
     try await until { desk.opened != nil }
     #expect(desk.opened == ["1", StubService.url, "/dev/null"])
@@ -232,7 +98,7 @@ struct PhoneCommandTests {
     await desk.stub.move("waiting-for-code", Self.code())
     try await terminal.asksSecretly("Code (Enter")
     await desk.stub.move("starting")
-    try await terminal.shows("Starting …", count: 2)
+    try await until { await desk.stub.isSeen }
     await desk.stub.move("waiting-for-captcha", ["expires-at": .int64(9)])
     try await until { desk.opened != nil }
     await desk.stub.refuse("No mail.", "notAuthLink")
@@ -244,13 +110,34 @@ struct PhoneCommandTests {
 
   @Test("--no-browser prints the page's URL; with --json it's a key of that stage alone")
   func printed() async throws {
-    let desk = try await desk("waiting-for-captcha", [:])
+    let desk = try await Self.desk("waiting-for-captcha", [:])
     await desk.stub.react("GetUrl") { stub, _ in stub.moveSoon("succeeded", Self.user) }
     let result = try await desk.linkctl("sign-in", "phone", Self.number, "--no-browser")
     #expect(result.status == 0 && result.stdout == StubService.url + "\n" && desk.opened == nil)
     await desk.stub.move("waiting-for-captcha")
     let lines = try Desk.objects(try await desk.linkctl("sign-in", "phone", Self.number, "--no-browser", "--json"))
     #expect(lines.map { $0["url"] as? String } == [StubService.url, nil])
+  }
+
+  @Test("who switches to the number's own account is told so, at a terminal and by resolve")
+  func switched() async throws {
+    let conflict: DBusValue = .dict([
+      "kind": .string("credential-already-in-use"), "options": .strings(["switch", "keep", "cancel"]),
+      "message": .string("That number is another account's."), "phone-number": .string(Self.number),
+    ])
+    let desk = try await Desk()
+    await desk.stub.begin("conflict", ["conflict": conflict], purpose: "link", method: "phone")
+    let masked = try await desk.linkctl("flows", "--json")
+    #expect(masked.stdout.contains("+*******0100") && !masked.stdout.contains(Self.number))
+    await desk.stub.react("ResolveConflict") { stub, _ in stub.moveSoon("succeeded", Self.user) }
+    let terminal = try desk.terminal("account", "link", "phone", Self.number)
+    try await terminal.shows("What should be done? ")
+    terminal.type("1")
+    #expect(terminal.end() == 0 && terminal.text.hasSuffix("Signed in as +15555550100.\n"))
+    await desk.stub.begin("succeeded", Self.user)
+    let linked = try await desk.linkctl("account", "link", "phone", Self.number)
+    #expect(linked.stderr == "You can sign in to this account with your phone number now.\n")
+    #expect(try await desk.linkctl("resolve", "f1", "switch").stderr == "Signed in as +15555550100.\n")
   }
 
   // MARK: Looking on
@@ -261,7 +148,7 @@ struct PhoneCommandTests {
       "kind": .string("phone"), "phone-number": .string(Self.number),
       "display-message": .string("A code goes to +15555550100."),
     ]
-    let desk = try await desk("waiting-for-code", Self.code(["reauthentication": .dict(how)]))
+    let desk = try await Self.desk("waiting-for-code", Self.code(["reauthentication": .dict(how)]))
     let json = try await desk.linkctl("flows", "--json")
     #expect(json.status == 0 && json.stdout.contains("+*******0100") && !json.stdout.contains("5555550100"))
     let text = try await desk.linkctl("flows")
@@ -271,7 +158,7 @@ struct PhoneCommandTests {
 
   @Test("resend says what is sent")
   func resendCommand() async throws {
-    let desk = try await desk()
+    let desk = try await Self.desk()
     #expect(try await desk.linkctl("resend", "f1").stderr == "A new code is on its way.\n")
     await desk.stub.begin("waiting-for-link", [:], purpose: "sign-in", method: "emailLink")
     #expect(try await desk.linkctl("resend", "f1").stderr == "A new mail has been sent.\n")

@@ -162,6 +162,14 @@ struct CallTests {
     Case(member: "DeleteUser", arguments: []) { _ = try await $0.app.startDeleteUser() },
     Case(member: "Reauthenticate", arguments: []) { _ = try await $0.app.startReauthenticate() },
     Case(
+      member: "Reauthenticate", arguments: [],
+      options: [
+        "open-browser": .boolean(false), "parent-window": .string("x11:1"), "activation-token": .string("t"),
+      ]
+    ) {
+      _ = try await $0.app.startReauthenticate(opensBrowser: false, parentWindow: "x11:1", activationToken: "t")
+    },
+    Case(
       member: "GetIdToken", arguments: [],
       options: ["min-validity": .uint32(60), "force-refresh": .boolean(true), "uid": .string("u1")]
     ) {

@@ -177,6 +177,7 @@ struct CodeServicingTests {
     let world = try await World.start()
     try await world.setOptions(["mfa-enabled": true])
     let project = "/emulator/v1/projects/\(World.project)"
+    let shows = Recorder<String>()
     let outside = Outside(
       code: { number in
         let all = try await world.emulatorJSON("GET", "\(project)/verificationCodes")["verificationCodes"]
@@ -184,8 +185,12 @@ struct CodeServicingTests {
         return Secret(try #require(mine.last?["code"] as? String))
       },
       authenticator: { key in
-        let shown = try await world.run(["oathtool", "--totp", "-b", "-"], stdin: "\(key.reveal())\n")
-        return Secret(String(shown.stdout.prefix { $0.isNumber }))
+        // Each code counts once (RFC 6238 5.2): the next one is of the period after.
+        let shown = try await world.run(["oathtool", "--totp", "-b", "-w", "5", "-"], stdin: "\(key.reveal())\n")
+        await shows.record(key.reveal())
+        let codes = shown.stdout.split(separator: "\n")
+        let uses = await shows.values.count { $0 == key.reveal() }
+        return Secret(String(codes[uses - 1]))
       },
       verify: { address in
         let app = try await LinkdService.connect(busAddress: world.bus.address).app("demo")

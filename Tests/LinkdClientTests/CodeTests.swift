@@ -66,6 +66,14 @@ struct CodeTests {
     #expect(await error { () throws(LinkdError) in try await rig.app.sendCode(to: "+1") } == expected)
   }
 
+  @Test("a message that can't be sent for the time being is its error, and leaves no flow behind")
+  func notSentNow() async throws {
+    let details = Self.code.merging(["error": .string(AuthError.serviceUnavailable.dbusName)]) { $1 }
+    let rig = try await Rig.start(StubLinkd.Stored(stage: .waitingForCode, details: details))
+    #expect(await error { () throws(LinkdError) in try await rig.app.sendCode(to: "+1") } == .serviceUnavailable)
+    #expect(await rig.stub.calls.last?.member == "Cancel")
+  }
+
   @Test("a captcha page that no browser could open is HandlerMissing, and leaves no flow behind")
   func noBrowser() async throws {
     let details = ["error": DBusValue.string(AuthError.handlerMissing.dbusName)]

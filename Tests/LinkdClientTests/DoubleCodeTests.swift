@@ -220,12 +220,26 @@ struct DoubleCodeTests {
     for _ in 0..<5 { _ = await error { () throws(LinkdError) in try await flow.submit(code: Self.wrong) } }
     var status = try await now(flow)
     #expect(status.stage == .secondFactorRequired && status.details.error?.authError == .invalidVerificationCode)
+    #expect(await error { () throws(LinkdError) in try await flow.chooseFactor(phone.uid) } == .rateLimited)
+    clock.turn(by: 60)
     try await flow.chooseFactor(phone.uid)
     auth.expireCodes()
     #expect(
       await error { () throws(LinkdError) in try await flow.submit(code: Self.wrong) } == .sessionExpired)
     status = try await now(flow)
     #expect(status.stage == .secondFactorRequired && status.details.hints == [phone])
+    auth.showCaptchas(true)
+    for (answer, expected) in [
+      (InMemoryAuthService.CaptchaAnswer.refused, AuthError.captchaFailed as AuthError?), (.givenUp, nil),
+    ] {
+      clock.turn(by: 60)
+      try await flow.chooseFactor(phone.uid)
+      #expect(try await now(flow).stage == .waitingForCaptcha && auth.answerCaptcha(answer))
+      status = try await now(flow)
+      #expect(status.stage == .secondFactorRequired && status.details.error?.authError == expected)
+    }
+    auth.showCaptchas(false)
+    clock.turn(by: 60)
     try await flow.chooseFactor(phone.uid)
     #expect(try await flow.submit(code: try newestCode()).stage == .succeeded)
   }

@@ -4,6 +4,10 @@ import LinkdContract
 import Texts
 
 extension Command {
+  /// Of what may need a fresh sign-in.
+  static let againOption = OptionSpec.flag(
+    "no-browser", "print the URL of a page that confirms who is signed in, instead of opening it")
+
   static let accountProfile = Command(
     name: "account profile", synopsis: "account profile [--display-name NAME] [--photo-url URL]",
     summary: "change the account's name or picture; an empty text clears it",
@@ -20,9 +24,9 @@ extension Command {
   }
 
   static let accountPassword = Command(
-    name: "account password", synopsis: "account password [--password-stdin] [--no-wait]",
+    name: "account password", synopsis: "account password [--password-stdin] [--no-browser] [--no-wait]",
     summary: "set or change the account's password", example: "linkctl account password",
-    options: [.passwordInput, waitOption]
+    options: [.passwordInput, againOption, waitOption]
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     let secret = try Prompt.password(context, isNew: true)
@@ -30,10 +34,10 @@ extension Command {
   }
 
   static let accountEmail = Command(
-    name: "account email", synopsis: "account email ADDRESS [--continue-url URL] [--no-wait]",
+    name: "account email", synopsis: "account email ADDRESS [--continue-url URL] [--no-browser] [--no-wait]",
     summary: "have a mail sent to a new address, whose link makes it the account's",
     example: "linkctl account email new@example.com",
-    options: [.value("continue-url", "URL", "where the mail's page leads afterwards"), waitOption]
+    options: [.value("continue-url", "URL", "where the mail's page leads afterwards"), againOption, waitOption]
   ) { context throws(Failure) in
     let words = try context.words("ADDRESS")
     let options = context.arguments.value("continue-url").map { ["continue-url": DBusValue.string($0)] } ?? [:]
@@ -61,10 +65,10 @@ extension Command {
   }
 
   static let accountDelete = Command(
-    name: "account delete", synopsis: "account delete [--yes] [--no-wait]",
+    name: "account delete", synopsis: "account delete [--yes] [--no-browser] [--no-wait]",
     summary: "delete the signed-in account for good",
     example: "linkctl account delete",
-    options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
+    options: [.flag("yes", "don't ask"), againOption, waitOption]
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     if !context.arguments.has("yes") {

@@ -54,7 +54,7 @@ extension Command {
 
   /// Gives a flow what it waits for, and waits for what comes of it.
   static func answer(
-    _ context: Context, _ flow: String, _ answer: FlowAnswer, waitsForSignIn: Bool = false, seen: UInt64 = 0
+    _ context: Context, _ flow: String, _ answer: FlowAnswer, choice: ConflictChoice? = nil, seen: UInt64 = 0
   ) throws(Failure) -> Int32 {
     let path = try flowPath(flow)
     let arguments = answer.arguments + [context.options()]
@@ -62,7 +62,7 @@ extension Command {
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return 0
     }
-    return try FlowFollower.run(context, wait: true, waitsForSignIn: waitsForSignIn, seen: seen) { () throws(Failure) in
+    return try FlowFollower.run(context, wait: true, choice: choice, seen: seen) { () throws(Failure) in
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return path
     }

@@ -43,11 +43,12 @@ extension Command {
   }
 
   static let mfaEnrollTOTP = Command(
-    name: "mfa enroll-totp", synopsis: "mfa enroll-totp [--name TEXT] [--qr] [--uri] [--code-stdin] [--no-wait]",
+    name: "mfa enroll-totp",
+    synopsis: "mfa enroll-totp [--name TEXT] [--qr] [--uri] [--code-stdin] [--no-browser] [--no-wait]",
     summary: "add an authenticator app as second factor", example: "linkctl mfa enroll-totp --name 'My phone'",
     options: [
       nameOption, .flag("qr", "show the QR code where the output is no terminal, too"),
-      .flag("uri", "show the otpauth address, too"), .codeInput,
+      .flag("uri", "show the otpauth address, too"), .codeInput, againOption,
       .flag("no-wait", "print the flow's id and the secret, and leave"),
     ]
   ) { context throws(Failure) in
@@ -58,9 +59,9 @@ extension Command {
   }
 
   static let mfaUnenroll = Command(
-    name: "mfa unenroll", synopsis: "mfa unenroll [UID] [--yes] [--no-wait]",
+    name: "mfa unenroll", synopsis: "mfa unenroll [UID] [--yes] [--no-browser] [--no-wait]",
     summary: "remove a second factor from the account", example: "linkctl mfa unenroll",
-    options: [.flag("yes", "don't ask whether to"), waitOption]
+    options: [.flag("yes", "don't ask whether to"), againOption, waitOption]
   ) { context throws(Failure) in
     let words = context.arguments.words + context.arguments.rest
     guard words.count <= 1 else { throw Failure(UsageError(message: "'\(words[1])' is one word too many.")) }
