@@ -50,6 +50,8 @@ struct CodeFlow: FlowSteps {
   private mutating func step(_ event: VerificationEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .codeSent(let session): return flow.codeSent(session, at: now)
+    case .captchaRequired where flow.method == .totp:
+      return flow.stage == .starting ? flow.fail(.captchaRequired, at: now) : []
     case .captchaRequired:
       return flow.prepareVerificationPage() ?? flow.fail(.captchaFailed, at: now, canRetry: true)
     case .pageReady(let page): return flow.showVerificationPage(page, at: now)
