@@ -5,8 +5,8 @@ import AuthCore
 ///
 /// `PATCH phone` takes `captcha`, `enforcement`, `captchaLifetime`, `testNumbers` (`{"+15555550100": "123456"}`),
 /// `codeLifetime`, `attempts` (`PhoneSettings`). `PATCH factors` takes `pendingLifetime`, `enrollmentLifetime`, `period`,
-/// `digits`, `algorithm`, `mailsAdditions` (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse`
-/// makes the logins so far old.
+/// `digits`, `algorithm`, `mailsAdditions`, `quietRemovals` (`FactorSettings`). `PATCH recentLogin` takes `seconds`;
+/// `POST recentLogin:lapse` makes the logins so far old.
 enum PhoneControl {
   static let operations: [Operation] = [
     Operation(
@@ -46,7 +46,7 @@ enum PhoneControl {
     ])
 
   private static let factorFields = Shape.fields(
-    truths: ["mailsAdditions"],
+    truths: ["mailsAdditions", "quietRemovals"],
     others: [
       "pendingLifetime": .number, "enrollmentLifetime": .number, "period": .number, "digits": .number,
       "algorithm": .word(FactorSettings.Algorithm.allCases.map(\.rawValue)),
@@ -76,6 +76,7 @@ enum PhoneControl {
     settings.digits = try number(body, "digits", 6...8).map { Int($0) } ?? settings.digits
     settings.algorithm = body["algorithm"]?.string.flatMap(FactorSettings.Algorithm.init) ?? .sha1
     settings.mailsAdditions = body["mailsAdditions"]?.bool ?? false
+    settings.hasQuietRemovals = body["quietRemovals"]?.bool ?? false
     return settings
   }
 
