@@ -33,6 +33,8 @@ struct AccountFlow: FlowSteps {
     case .overdue: return flow.end(.expired, at: now)
     case .restored:
       if now >= flow.expiresAt { return flow.end(.expired, at: now) }
+      // The user had signed in again when the daemon ended.
+      if flow.stage == .reauthenticationRequired, flow.isConfirmed { return perform(at: now) }
       return flow.stage == .exchanging ? perform(at: now) : []
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .exchanged, .codeChecked, .codeCheckFailed, .lookedUp,
       .lookUpFailed, .authorization, .conflict, .verification:

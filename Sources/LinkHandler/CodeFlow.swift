@@ -179,13 +179,14 @@ struct CodeFlow: FlowSteps {
     switch flow.stage {
     case .starting: return flow.method == .totp ? [.startTOTPEnrollment] : [.sendCode]
     case .conflict: return flow.restoredConflict()
+    // The user had signed in again when the daemon ended.
+    case .reauthenticationRequired: return flow.isConfirmed ? reauthenticated(at: now) : []
     case .exchanging:
       if let grant = flow.answer { return [.lookUp(grant, delay: 0)] }
       if let proof = flow.phoneProof { return [.signInWithPhoneProof(proof, delay: 0)] }
       return flow.verifyAgain(at: now)
     case .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .waitingForEmail,
-      .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .reauthenticationRequired, .succeeded,
-      .failed, .cancelled, .expired:
+      .waitingForPassword, .waitingForConfirmation, .secondFactorRequired, .succeeded, .failed, .cancelled, .expired:
       return []
     }
   }

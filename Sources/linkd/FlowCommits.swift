@@ -49,8 +49,14 @@ extension FlowCoordinator {
     // Linking and reauthentication keep what the session says about how somebody signed in; a guest hadn't.
     let kept = keeper.machine.session.flatMap { $0.method == .anonymous || $0.user.uid != user.uid ? nil : $0.method }
     let method = flow.purpose == .signIn && flow.linkUID == nil ? flow.method : kept ?? flow.method
+    // What waits for this goes on, also if the daemon ends before it does.
+    let freed = flow.purpose == .signIn || flow.purpose == .reauthenticate ? parked(flow.key, user.uid) : []
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
+      for var row in freed {
+        row.isConfirmed = true
+        try store.save(row)
+      }
     }
   }
 

@@ -269,9 +269,12 @@ final class FlowCoordinator {
   /// What was parked until the user has signed in again.
   private func goOn(_ key: SessionKey) {
     guard let uid = keeper(key)?.machine.user?.uid else { return }
-    for flow in live where flow.key == key && flow.stage == .reauthenticationRequired && flow.protectedUID == uid {
-      feed(flow.id, .reauthenticated)
-    }
+    for flow in parked(key, uid) { feed(flow.id, .reauthenticated) }
+  }
+
+  /// What waits for `uid` to sign in again.
+  func parked(_ key: SessionKey, _ uid: String) -> [Flow] {
+    live.filter { $0.key == key && $0.stage == .reauthenticationRequired && $0.protectedUID == uid }
   }
 }
 
