@@ -74,7 +74,8 @@ struct FlowInterface {
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
     return flow.details(
-      session: keeper?.machine.session, app: keeper?.app, wayBack: keeper?.wayBack, locale: locale)
+      session: keeper?.machine.session, app: keeper?.app, wayBack: keeper?.wayBack(of: flow.protectedUID),
+      locale: locale)
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
