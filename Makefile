@@ -12,7 +12,7 @@ BUILD_PACKAGES := build-essential pkg-config libdbus-1-dev libsqlite3-dev libcur
 # What the demo and the tests use besides: real parts, and checkers that aren't ours.
 TEST_PACKAGES := dbus xdg-utils libglib2.0-bin desktop-file-utils shared-mime-info sqlite3 openssl curl nodejs \
   python3 python3-dbus python3-gi gjs procps binutils util-linux chromium chromium-driver python3-django-oauth-toolkit \
-  python3-venv oathtool qrencode zbar-tools
+  python3-venv python3-dbus-next oathtool qrencode zbar-tools
 # The numbers that ours are compared with are of this release (scripts/phone-numbers).
 PHONENUMBERS := 9.0.43
 

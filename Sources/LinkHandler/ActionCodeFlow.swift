@@ -119,7 +119,11 @@ struct ActionCodeFlow: FlowSteps {
     guard !flow.isCodeChecked else { return [] }
     // A new password is on its way, and needs no check: it may have spent the code before the server came to this one.
     if flow.stage == .exchanging, flow.actionKind == .passwordReset { return [] }
-    guard failure.isTransient else { return flow.fail(failure, at: now) }
+    guard failure.isTransient else {
+      // A browser may have spent the code, and the account is another since (field report B120).
+      let mayBeDone = failure.error == .invalidActionCode && flow.actionKind != .passwordReset
+      return flow.fail(failure, at: now) + (mayBeDone ? [accountChanged] : [])
+    }
     flow.isConfirmed = false
     return flow.wait(at: flow.stage == .exchanging ? .waitingForConfirmation : flow.stage, after: failure, now: now)
   }
@@ -161,7 +165,11 @@ struct ActionCodeFlow: FlowSteps {
     return flow.fail(failure, at: now) + (mayBeDone ? [accountChanged] : [])
   }
 
-  private var accountChanged: FlowAction { .accountChanged(email: flow.email, previousEmail: flow.previousEmail) }
+  private var accountChanged: FlowAction {
+    // Whose address was given back isn't known where the server names that one alone.
+    let isAnybodys = flow.actionKind == .recoverEmail && flow.previousEmail == nil
+    return .accountChanged(email: isAnybodys ? nil : flow.email, previousEmail: flow.previousEmail)
+  }
 
   private mutating func restore(at now: Int64) -> [FlowAction] {
     if now >= flow.expiresAt { return flow.end(.expired, at: now) }

@@ -119,7 +119,10 @@ extension SessionKeeper {
   func asUser<Result>(
     _ uid: String?, if isWanted: () -> Bool, _ body: (Secret<String>) async throws(AuthFailure) -> Result
   ) async throws(AuthFailure) -> Result {
-    guard let user = machine.user else { throw missingUser }
+    guard let user = machine.user else {
+      // The server has ended the session: who signs in again may go on.
+      throw uid != nil && machine.lastUser?.uid == uid ? AuthFailure(.tokenRevoked) : missingUser
+    }
     guard user.uid == uid else { throw AuthFailure(.userMismatch) }
     return try await withToken { token async throws(AuthFailure) in
       guard isWanted() else { throw AuthFailure(.cancelled) }
@@ -131,13 +134,18 @@ extension SessionKeeper {
   private func withToken<Result>(
     _ body: (Secret<String>) async throws(AuthFailure) -> Result
   ) async throws(AuthFailure) -> Result {
-    let token = try await idToken()
+    let token = try await idToken().token
     let uid = machine.user?.uid
     do throws(AuthFailure) {
-      return try await body(token.token)
+      return try await body(token)
     } catch {
-      if error.endsSession, machine.user?.uid == uid { try apply(.refreshFailed(error)) }
-      throw error
+      guard error.endsSession, machine.user?.uid == uid else { throw error }
+      // Another call has ended the old tokens by bringing new ones: these count.
+      guard let current = machine.session?.idToken, current != token else {
+        try apply(.refreshFailed(error))
+        throw error
+      }
+      return try await body(current)
     }
   }
 }

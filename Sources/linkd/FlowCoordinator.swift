@@ -29,6 +29,8 @@ final class FlowCoordinator {
   var browsing: [FlowID: BrowserWish] = [:]
   /// Flows that were started in this life of the daemon, and by whom: what is theirs alone.
   var starters: [FlowID: String] = [:]
+  /// What Apple gave, until the flow has succeeded.
+  var appleTokens: [FlowID: Secret<String>] = [:]
   /// Where browsers are to come back.
   var waiting: [FlowID: [PendingReturns.Waiting]] = [:]
   private var mails = MailLimit()
@@ -254,6 +256,7 @@ final class FlowCoordinator {
     hideLater(flow.id)
     if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
     browsing.removeValue(forKey: flow.id)
+    appleTokens.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded):
       offerConflicts(flow.key)
@@ -269,9 +272,12 @@ final class FlowCoordinator {
   /// What was parked until the user has signed in again.
   private func goOn(_ key: SessionKey) {
     guard let uid = keeper(key)?.machine.user?.uid else { return }
-    for flow in live where flow.key == key && flow.stage == .reauthenticationRequired && flow.protectedUID == uid {
-      feed(flow.id, .reauthenticated)
-    }
+    for flow in parked(key, uid) { feed(flow.id, .reauthenticated) }
+  }
+
+  /// What waits for `uid` to sign in again.
+  func parked(_ key: SessionKey, _ uid: String) -> [Flow] {
+    live.filter { $0.key == key && $0.stage == .reauthenticationRequired && $0.protectedUID == uid }
   }
 }
 
@@ -283,7 +289,7 @@ extension Flow {
     case .waitingForRedirect: error != nil && (error != old?.error || errorCause != old?.errorCause)
     case .conflict: conflict != .anonymousUpgrade && old?.stage != .conflict
     case .waitingForLink: conflict == .anonymousUpgrade && old?.stage == .starting
-    case .secondFactorRequired: old?.stage != .secondFactorRequired
+    case .secondFactorRequired: old?.stage == .exchanging && secondFactor?.chosen == nil
     default: false
     }
   }

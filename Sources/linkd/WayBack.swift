@@ -40,7 +40,11 @@ struct WayBack {
 
 extension SessionKeeper {
   /// How who is signed in, or whose session the server has ended, proves who they are; nil where nobody was.
-  var wayBack: WayBack? {
+  var wayBack: WayBack? { wayBack(of: machine.user?.uid ?? machine.lastUser?.uid) }
+
+  /// The same for `uid` alone: somebody else may have signed in since.
+  func wayBack(of uid: String?) -> WayBack? {
+    guard let uid, uid == machine.user?.uid ?? machine.lastUser?.uid else { return nil }
     if let session = machine.session {
       return WayBack(
         method: session.wayBack(app), app: app, email: session.user.email, phoneNumber: session.user.phoneNumber)

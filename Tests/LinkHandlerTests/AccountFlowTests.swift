@@ -91,6 +91,17 @@ struct AccountFlowTests {
     #expect(run.stage == .failed && run.flow.error == reason)
   }
 
+  @Test("a sign-in that the daemon's end came after lets it go on at the next start")
+  func signedInBeforeRestart() throws {
+    var run = try exchanging(.unlink)
+    _ = run(.exchangeFailed(AuthFailure(.requiresRecentLogin)))
+    var row = run.flow
+    row.isConfirmed = true
+    run.machine = try #require(FlowMachine(row))
+    #expect(try run.restart() == [.save, request(.unlink)])
+    #expect(run.stage == .exchanging)
+  }
+
   @Test("trouble waits for somebody to agree again", arguments: agreed)
   func trouble(_ purpose: FlowPurpose) throws {
     var run = try exchanging(purpose)

@@ -159,11 +159,25 @@ struct ActionCodeFlowTests {
     #expect(step.flow.stage == .cancelled)
   }
 
-  @Test("a used code ends it", arguments: [AuthError.invalidActionCode, .expiredActionCode, .userDisabled])
+  @Test(
+    "B120: a used code ends it, and the account that a browser may have used it for is looked at",
+    arguments: [AuthError.invalidActionCode, .expiredActionCode, .userDisabled])
   func refused(_ error: AuthError) throws {
     var step = try opened(.verifyEmail)
-    #expect(step(.codeCheckFailed(AuthFailure(error))) == [.save])
+    let looks: [FlowAction] = error == .invalidActionCode ? [.accountChanged(email: nil, previousEmail: nil)] : []
+    #expect(step(.codeCheckFailed(AuthFailure(error))) == [.save] + looks)
     #expect(step.flow.stage == .failed && step.flow.error == error && step.flow.code == nil)
+  }
+
+  @Test("an address that was given back is anybody's, unless the server says whose it was")
+  func recovered() throws {
+    for previous in [nil, "thief@example.com"] {
+      let info = ActionCodeInfo(kind: .recoverEmail, email: "a@example.com", previousEmail: previous)
+      var step = try opened(.recoverEmail, checked: info)
+      _ = step(.confirmed)
+      let email = previous.map { _ in "a@example.com" }
+      #expect(step(.performed) == [.save, .accountChanged(email: email, previousEmail: previous)])
+    }
   }
 
   @Test("after temporary trouble a second click tries a verification again, and a confirmation the others")

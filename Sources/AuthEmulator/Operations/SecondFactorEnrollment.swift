@@ -99,6 +99,7 @@ enum SecondFactorEnrollment {
     account.factors?.removeAll { $0.id == call["mfaEnrollmentId"] }
     world[call.scope].store(account)
     session.factor = nil
+    if world[call.scope].factorSettings.hasQuietRemovals { return .json([:]) }
     return .json(try tokens(account, session, call, &world))
   }
 

@@ -5,8 +5,8 @@ import AuthCore
 ///
 /// `PATCH phone` takes `captcha`, `enforcement`, `captchaLifetime`, `testNumbers` (`{"+15555550100": "123456"}`),
 /// `codeLifetime`, `attempts`, `messages`, `quota`, `proofLifetime` (`PhoneSettings`). `PATCH factors` takes `pendingLifetime`,
-/// `enrollmentLifetime`, `period`, `digits`, `algorithm`, `attempts`, `limit`, `mailsAdditions` (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse`
-/// makes the logins so far old.
+/// `enrollmentLifetime`, `period`, `digits`, `algorithm`, `attempts`, `limit`, `mailsAdditions`, `quietRemovals`
+/// (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse` makes the logins so far old.
 enum PhoneControl {
   static let operations: [Operation] = [
     Operation(
@@ -47,7 +47,7 @@ enum PhoneControl {
     ])
 
   private static let factorFields = Shape.fields(
-    truths: ["mailsAdditions"],
+    truths: ["mailsAdditions", "quietRemovals"],
     others: [
       "pendingLifetime": .number, "enrollmentLifetime": .number, "period": .number, "digits": .number,
       "attempts": .number, "limit": .number,
@@ -83,6 +83,7 @@ enum PhoneControl {
     settings.attempts = try count(body, "attempts")
     settings.limit = try count(body, "limit") ?? settings.limit
     settings.mailsAdditions = body["mailsAdditions"]?.bool ?? false
+    settings.hasQuietRemovals = body["quietRemovals"]?.bool ?? false
     return settings
   }
 

@@ -57,6 +57,8 @@ public struct FactorSettings: Sendable, Equatable {
   public var limit = 5
   /// Whether a new factor is told by mail, with a code that takes it away (`REVERT_SECOND_FACTOR_ADDITION`), as in production.
   public var mailsAdditions = false
+  /// Whether who takes a factor away gets no tokens with the answer, which a client has to bear (identity-toolkit 8.9).
+  public var hasQuietRemovals = false
 
   /// As production's, but the first factor counts for ever and nothing is mailed.
   public init() {}

@@ -74,7 +74,8 @@ struct FlowInterface {
   private func details(_ flow: Flow) -> [String: DBusValue] {
     let locale = flow.locale ?? tree.registry.apps[flow.key.app]?.languageCode
     return flow.details(
-      session: keeper?.machine.session, app: keeper?.app, wayBack: keeper?.wayBack, locale: locale)
+      session: keeper?.machine.session, app: keeper?.app, wayBack: keeper?.wayBack(of: flow.protectedUID),
+      locale: locale)
   }
 
   private var keeper: SessionKeeper? { tree.coordinator.flow(id).flatMap { tree.registry.keepers[$0.key] } }
@@ -99,6 +100,9 @@ struct FlowInterface {
     try act(call) { () throws(AuthFailure) in
       let length = tree.coordinator.flow(id)?.codeLength ?? VerificationCode.smsLength
       let code: VerificationCode
+      guard call.text(0).utf8.count <= CodeFlows.typedLimit else {
+        throw AuthFailure(.invalidVerificationCode, cause: "cause.code-length")
+      }
       do throws(VerificationCodeError) { code = try VerificationCode(call.text(0), length: length) } catch {
         throw AuthFailure(.invalidVerificationCode, cause: "cause.code-length")
       }
