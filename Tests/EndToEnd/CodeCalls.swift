@@ -200,7 +200,9 @@ extension CodeCall {
     case .startSecondFactor, .finishPhoneFactor, .finishTOTPFactor:
       let isTOTP = self == .finishTOTPFactor
       let account = try await world.withFactors(address, phones: isTOTP ? [:] : ["Mobile": phone])
-      let flow = try await world.toSecondFactor(address)
+      let flow = try await world.begin(
+        "SignIn.SignInWithPassword", address, "correct horse", options: "{'open-browser': <false>}")
+      try await world.flow(flow, at: "second-factor-required")
       let factor = account.factors[isTOTP ? "App" : "Mobile"] ?? ""
       guard self == .startSecondFactor else {
         try await world.choose(factor, flow)
