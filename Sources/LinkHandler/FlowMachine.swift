@@ -22,6 +22,9 @@ public struct FlowMachine: Sendable {
   /// The row.
   public var flow: Flow { steps.flow }
 
+  /// Who acts now wants a page that follows to be opened, or opens it.
+  public mutating func setOpensBrowser(_ opens: Bool) { steps.flow.opensBrowser = opens }
+
   /// Takes `event` at `now` (Unix seconds) and says what is to be done. `flow.sequence` has grown by one if a client can see
   /// a change. What came too late is ignored; what a person may not do at this stage is refused.
   public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {

@@ -148,8 +148,9 @@ final class FlowCoordinator {
 
   /// An event from a person that may send something: that's counted, unless it's refused.
   ///
+  /// - Parameter opensBrowser: whether a page that follows is opened here; nil: as before.
   /// - Throws: what `handle` throws.
-  func handleCounted(_ event: FlowEvent, _ id: FlowID) throws(AuthFailure) {
+  func handleCounted(_ event: FlowEvent, _ id: FlowID, opensBrowser: Bool? = nil) throws(AuthFailure) {
     guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
     for action in machine.handle(event, at: services.now) {
       switch action {
@@ -161,6 +162,7 @@ final class FlowCoordinator {
       }
     }
     try handle(event, id)
+    if let opensBrowser { flows[id]?.setOpensBrowser(opensBrowser) }
   }
 
   func cancel(_ id: FlowID) throws(AuthFailure) { try handle(.cancelRequested, id) }

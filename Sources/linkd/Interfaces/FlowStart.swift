@@ -36,6 +36,8 @@ struct FlowStart {
     flow.caller = call.caller.sandboxID
     flow.starter = call.caller.uniqueName
     flow.locale = try options.string("locale")
+    // A second factor may take a page, whatever the first one is.
+    flow.opensBrowser = try browserWish(options) != nil
     flow.tenantID = keeper.app.tenantID
     let user = keeper.machine.user
     if user?.isAnonymous == true { flow.anonymousUID = user?.uid }
