@@ -109,7 +109,8 @@ let package = Package(
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
         "PhoneVerification",
       ]),
-    program("linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"]),
+    program(
+      "linkctl", ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract", "PhoneVerification"]),
     target("AuthEmulator", ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"]),
     program("auth-emulator", ["AuthEmulator"]),
     .executableTarget(
@@ -142,7 +143,7 @@ let package = Package(
     tests("PhoneVerificationTests", ["PhoneVerification", "AuthCore", "TestSupport"]),
     tests("DBusTests", ["DBus", "CDBus", "EventLoop", "TestSupport"]),
     tests("DomainNamesTests", ["DomainNames", "AuthCore"]),
-    tests("QRCodeTests", ["QRCode", "TestSupport"]),
+    tests("QRCodeTests", ["QRCode", "PhoneVerification", "AuthCore", "AuthEmulator", "TestSupport"]),
     tests("CryptoTests", ["Crypto", "AuthCore", "TestSupport"]),
     tests("IdentityToolkitTests", ["IdentityToolkit", "AuthCore", "EventLoop", "AuthEmulator", "TestSupport"]),
     tests("SessionStoreTests", ["SessionStore", "AuthCore", "Crypto", "TestSupport"]),
@@ -161,7 +162,7 @@ let package = Package(
     tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
-      data: ["callers.py", "flow.py", "second_factors.py", "front.py", "wallclock.c"]),
+      data: ["callers.py", "flow.py", "second_factors.py", "starter.py", "front.py", "wallclock.c"]),
     tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport",

@@ -14,10 +14,15 @@ extension AuthEmulator {
   /// The text messages whose code nobody has used yet, oldest first.
   public var smsCodes: [SMSCode] {
     service.state.withLock { state in
-      state.world[Scope(project: project)].smsCodes.map {
+      state.world[Scope(project: project)].messages.waiting.map {
         SMSCode(phoneNumber: $0.phoneNumber, code: $0.code, sessionInfo: $0.sessionInfo)
       }
     }
+  }
+
+  /// The tokens of `apple.com` that were given up, oldest first.
+  public var revokedTokens: [RevokedToken] {
+    service.state.withLock { $0.world[Scope(project: project)].revokedTokens }
   }
 
   /// Says what the project asks for before it sends a text message, and how long its code counts.

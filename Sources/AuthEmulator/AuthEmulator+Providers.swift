@@ -17,6 +17,10 @@ extension AuthEmulator {
   /// Lets `accounts:signInWithIdp` do what production does and the recorded service doesn't: a conflict comes with a
   /// `pendingToken`, which is then taken for the credential; and with `autoCreate: false` nobody is made. Nor does
   /// `accounts:signInWithPhoneNumber` make anybody with `operation: REAUTH`.
+  ///
+  /// Of phones and second factors: numbers must be E.164, a number that is a second factor is no first one, a used code is told
+  /// by `SESSION_EXPIRED`, a temporary proof signs in once, a pending credential is spent by success, and who has second
+  /// factors changes his address by mail alone.
   public func setProductionRules(_ areOn: Bool) {
     service.state.withLock { $0.world.providers.hasProductionRules = areOn }
   }

@@ -7,7 +7,7 @@ import AuthCore
 /// A new password is nowhere but in memory: a flow that was parked over a restart asks for it again.
 ///
 /// The legal next stages:
-/// - `starting` → `exchanging`, `cancelled`, `expired`
+/// - `starting` → `exchanging`, `waitingForPassword` (nobody has given one yet), `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `reauthenticationRequired`, `waitingForConfirmation` (temporary trouble: agreeing
 ///   again tries again), `waitingForPassword` (a weak one, temporary trouble, a restart), `cancelled`, `expired`
 /// - `reauthenticationRequired` → `exchanging` (the user has signed in again), `waitingForPassword`, `cancelled`, `expired`
@@ -92,7 +92,8 @@ struct AccountFlow: FlowSteps {
       return flow.wait(at: stage, after: failure, now: now)
     }
     switch failure.error {
-    case .weakPassword: return flow.wait(at: .waitingForPassword, after: failure, now: now)
+    case .weakPassword where flow.purpose == .updatePassword:
+      return flow.wait(at: .waitingForPassword, after: failure, now: now)
     // An earlier try did it without our learning of it.
     case .userNotFound where flow.attempts > 1 && flow.purpose == .deleteUser: return performed(at: now)
     case .factorNotFound where flow.attempts > 1 && flow.purpose == .unenrollFactor: return performed(at: now)

@@ -89,13 +89,17 @@ struct CodeFlow: FlowSteps {
     return flow.wait(at: .waitingForCode, after: failure, now: now)
   }
 
-  /// The server's clock may be another than ours: its end counts where it makes sense.
   private mutating func enrollmentStarted(_ enrollment: TOTPEnrollment, at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting, flow.method == .totp else { return [] }
     flow.totpEnrollment = enrollment
     flow.verification = PendingVerification()
+    return waitForCode(at: now)
+  }
+
+  /// The server's clock may be another than ours: its end counts where it makes sense.
+  private mutating func waitForCode(at now: Int64) -> [FlowAction] {
     let actions = flow.wait(at: .waitingForCode, now: now)
-    if let end = enrollment.endsAt, end > now { flow.expiresAt = min(flow.expiresAt, end) }
+    if let end = flow.totpEnrollment?.endsAt, end > now { flow.expiresAt = min(flow.expiresAt, end) }
     return actions
   }
 
@@ -117,6 +121,7 @@ struct CodeFlow: FlowSteps {
     case .invalidVerificationCode where flow.countWrongCode():
       return flow.wait(at: .waitingForCode, after: failure, now: now)
     case .invalidVerificationCode, .sessionExpired: return flow.fail(failure, at: now, canRetry: canRetry)
+    case .userNotFound where flow.purpose == .reauthenticate: return flow.fail(.userMismatch, at: now)
     default: return flow.fail(failure, at: now)
     }
   }
@@ -124,7 +129,7 @@ struct CodeFlow: FlowSteps {
   // MARK: A number that is another account's (field report B107)
 
   private mutating func numberTaken(_ proof: PhoneCredential, at now: Int64) -> [FlowAction] {
-    guard flow.stage == .exchanging, flow.answer == nil else { return [] }
+    guard flow.stage == .exchanging, flow.answer == nil, flow.phoneProof == nil else { return [] }
     flow.verification?.code = nil
     if flow.isUpgrade {
       flow.meetExistingAccount()
@@ -163,9 +168,9 @@ struct CodeFlow: FlowSteps {
   private mutating func reauthenticated(at now: Int64) -> [FlowAction] {
     guard flow.stage == .reauthenticationRequired else { return [] }
     flow.isConfirmed = true
-    if flow.verification?.sessionInfo != nil || flow.totpEnrollment != nil {
-      return flow.wait(at: .waitingForCode, now: now)
-    }
+    // The secret's time was over meanwhile.
+    if let end = flow.totpEnrollment?.endsAt, flow.createdAt < end, end <= now { flow.totpEnrollment = nil }
+    if flow.verification?.sessionInfo != nil || flow.totpEnrollment != nil { return waitForCode(at: now) }
     flow.stage = .starting
     flow.note(nil)
     flow.expiresAt = now + waitingLifetime

@@ -86,12 +86,9 @@ extension Flow {
   }
 
   private mutating func switchAccount(at now: Int64) -> [FlowAction] {
-    if let answer {
-      beginExchange(at: now)
-      return [.save, .lookUp(answer, delay: 0)]
-    }
     guard
-      let signIn = credential.map({ .signInWithCredential($0, delay: 0) })
+      let signIn = answer.map({ .lookUp($0, delay: 0) })
+        ?? credential.map({ .signInWithCredential($0, delay: 0) })
         ?? phoneProof.map({ FlowAction.signInWithPhoneProof($0, delay: 0) })
     else { return fail(.internal, at: now) }
     protectedUID = nil

@@ -42,7 +42,12 @@ public struct FlowMachine: Sendable {
       return actions
     case .verification(.factorChosen) where !isSecond: return [.refuse(.noSuchFlow)]
     case .verification(.codeProvided) where !isSecond && !(steps is CodeFlow): return [.refuse(.noSuchFlow)]
-    case _ where isSecond: return steps.flow.secondFactorStep(event, at: now) ?? steps.step(event, at: now)
+    case _ where isSecond:
+      if let actions = steps.flow.secondFactorStep(event, at: now) { return actions }
+      let actions = steps.step(event, at: now)
+      steps.flow.secondFactor = nil
+      steps.flow.verification = nil
+      return actions
     default: return steps.step(event, at: now)
     }
   }
@@ -84,7 +89,8 @@ private struct VisibleFlow: Equatable {
     existingUID = flow.existingUID
     errorCause = flow.errorCause
     expiresAt = flow.expiresAt
-    attemptsLeft = flow.verification?.attemptsLeft
+    // Codes are counted where they're waited for.
+    attemptsLeft = flow.stage == .waitingForCode ? flow.verification?.attemptsLeft : nil
     chosenFactor = flow.secondFactor?.chosen
   }
 }

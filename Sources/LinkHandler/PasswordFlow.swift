@@ -28,8 +28,10 @@ struct PasswordFlow: FlowSteps {
     case _ where flow.stage.isEnd: return []
     case .conflict(.timeOver): return flow.conflictTimeOver(at: now)
     case .exchanged(var grant, let uid):
-      // What a guest found was there before.
-      if flow.wantsNewPassword, flow.purpose == .signIn, flow.conflict == nil { grant.isNewUser = true }
+      // What a guest found was there before, and so was what has a second factor.
+      if flow.wantsNewPassword, flow.purpose == .signIn, flow.conflict == nil, flow.secondFactor == nil {
+        grant.isNewUser = true
+      }
       // Somebody else's account with the same password: what counts is that the address is taken.
       if isTryingOwnAccount, let protected = flow.protectedUID, uid != protected {
         return flow.stage == .exchanging ? flow.fail(.emailAlreadyInUse, at: now) : []

@@ -99,7 +99,12 @@ struct ProviderFlow: FlowSteps {
 
   private mutating func exchanged(_ grant: TokenGrant, uid: String?, at now: Int64) -> [FlowAction] {
     tries = 0
-    if isTryingOwnAccount, let uid, uid != flow.protectedUID { return meet(.credentialAlreadyInUse, at: now) }
+    if isTryingOwnAccount, let uid, uid != flow.protectedUID {
+      let actions = meet(.credentialAlreadyInUse, at: now)
+      // Who has shown both factors shows neither again.
+      if flow.stage == .conflict, flow.secondFactor != nil { flow.answer = grant }
+      return actions
+    }
     return flow.take(grant, uid: uid, at: now)
   }
 

@@ -14,7 +14,7 @@ import AuthCore
 extension Flow {
   /// The first factor was accepted.
   mutating func meetSecondFactor(_ pending: PendingSecondFactor, at now: Int64) -> [FlowAction] {
-    guard stage == .exchanging, answer == nil else { return [] }
+    guard stage == .exchanging, answer == nil, secondFactor == nil, purpose.isAuthentication else { return [] }
     guard !pending.factors.isEmpty else { return fail(.secondFactorRequired, at: now) }
     secondFactor = pending
     verification = nil
@@ -22,14 +22,12 @@ extension Flow {
     return wait(at: .secondFactorRequired, now: now)
   }
 
-  /// What `event` does while a second factor is wanted; nil where it's for the machine of the first one.
+  /// What `event` does while a second factor is wanted; nil where it's for the machine of the first one: the second one was
+  /// accepted.
   mutating func secondFactorStep(_ event: FlowEvent, at now: Int64) -> [FlowAction]? {
     switch event {
     case .verification(let event): return secondFactorStep(event, at: now)
-    case .exchanged:
-      secondFactor = nil
-      verification = nil
-      return nil
+    case .exchanged: return stage == .exchanging ? nil : []
     case .exchangeFailed(let failure): return secondFactorRefused(failure, at: now)
     case .authorization(.browserMissing):
       return noteAtPage(AuthFailure(.handlerMissing, cause: "cause.no-browser"))
@@ -60,7 +58,7 @@ extension Flow {
         ?? chooseAgain(isCancelled ? nil : AuthFailure(.captchaFailed), at: now)
     case .sendFailed(let failure):
       guard stage == .starting else { return [] }
-      return failure.endsFirstFactor ? fail(failure, at: now) : chooseAgain(failure, at: now)
+      return endsFirstFactor(failure) ? fail(failure, at: now) : chooseAgain(failure, at: now)
     case .secondFactorRequired, .enrollmentStarted, .numberTaken: return []
     }
   }
@@ -75,10 +73,12 @@ extension Flow {
     if factor.kind == .phone, uid == secondFactor?.chosen, let moment = canResendAt, now < moment {
       return [.refuse(.rateLimited)]
     }
+    let isSame = uid == secondFactor?.chosen
     secondFactor?.chosen = uid
+    if !isSame { canResendAt = nil }
     if factor.kind == .phone { return sendCode(at: now) }
-    verification = PendingVerification()
-    canResendAt = nil
+    // Choosing the same app again gives no more wrong codes.
+    if !isSame || verification == nil { verification = PendingVerification() }
     return wait(at: .waitingForCode, now: now)
   }
 
@@ -100,7 +100,19 @@ extension Flow {
     case .invalidVerificationCode:
       if countWrongCode() { return wait(at: .waitingForCode, after: failure, now: now) }
       return secondFactor?.choice?.kind == .totp ? fail(failure, at: now) : chooseAgain(failure, at: now)
-    default: return failure.endsFirstFactor ? fail(failure, at: now) : chooseAgain(failure, at: now)
+    default: return endsFirstFactor(failure) ? fail(failure, at: now) : chooseAgain(failure, at: now)
+    }
+  }
+
+  /// Whether what stands for the first factor counts no more: the sign-in begins anew (field report B101).
+  private func endsFirstFactor(_ failure: AuthFailure) -> Bool {
+    switch failure.error {
+    case .sessionExpired:
+      // The session of a message whose code was shown is the message's own; nothing else has one but the first factor.
+      guard stage == .exchanging, secondFactor?.choice?.kind == .phone else { return true }
+      return failure.serverCode != "SESSION_EXPIRED" && failure.serverCode != "INVALID_SESSION_INFO"
+    case .userDisabled, .userNotFound, .tokenRevoked, .userMismatch, .noSuchApp, .tenantMismatch: return true
+    default: return false
     }
   }
 
@@ -125,13 +137,14 @@ extension Flow {
   }
 }
 
-extension AuthFailure {
-  /// Whether what stands for the first factor counts no more: the sign-in begins anew (field report B101).
-  fileprivate var endsFirstFactor: Bool {
-    switch error {
-    case .sessionExpired: serverCode != "SESSION_EXPIRED" && serverCode != "INVALID_SESSION_INFO"
-    case .userDisabled, .userNotFound, .tokenRevoked, .userMismatch, .noSuchApp, .tenantMismatch: true
-    default: false
+extension FlowPurpose {
+  /// Whether it shows who somebody is.
+  fileprivate var isAuthentication: Bool {
+    switch self {
+    case .signIn, .link, .reauthenticate: true
+    case .actionCode, .updatePassword, .changeEmail, .changePhone, .unlink, .deleteUser, .enrollFactor,
+      .unenrollFactor, .present:
+      false
     }
   }
 }

@@ -9,12 +9,29 @@ public import AuthCore
 /// ```
 ///
 /// What signs in returns when the session is there, and cancels its flow when the task is cancelled. A failure leaves the
-/// session as it was.
+/// session as it was. Where the account has second factors it throws `SecondFactorRequired`: a program that asks for their
+/// codes starts a flow, and follows its steps.
+///
+/// ```swift
+/// let flow = try await auth.start(.password(email: email, password))
+/// var step = try await flow.nextStep()
+/// if step.stage == .secondFactorRequired, let factor = step.details.hints.first {
+///   try await flow.chooseFactor(factor.uid)
+///   step = try await flow.submit(code: askForCode())
+/// }
+/// ```
 public protocol AuthServicing: Sendable {
   /// Who is signed in, now and from now on.
   var states: Updates<SessionStatus> { get }
   /// Who is signed in now.
   func status() async throws(LinkdError) -> SessionStatus
+
+  /// Starts a sign-in that goes in steps: a code, a second factor, a conflict to be settled. It goes on in linkd whether or not
+  /// anybody follows it. Throws what shows at once: `InvalidEmail`, `InvalidPhoneNumber`, `NoSuchProvider`, `RateLimited`, ….
+  func start(_ request: SignInRequest, purpose: SignInPurpose) async throws(LinkdError) -> any FlowServicing
+  /// Starts what may need a code, or a recent sign-in: the flow waits at `reauthentication-required` until the same user has signed
+  /// in again, and goes on by itself then. Throws `NoCurrentUser`, `FactorNotFound`, ….
+  func start(_ action: AccountAction) async throws(LinkdError) -> any FlowServicing
 
   /// Throws `InvalidCredentials`, `EmailNotFound`, `InvalidEmail`, `UserDisabled`, …
   func signIn(email: String, password: Secret<String>) async throws(LinkdError) -> User
@@ -83,6 +100,41 @@ extension AuthServicing {
   /// Makes an account without a name.
   public func register(email: String, password: Secret<String>) async throws(LinkdError) -> User {
     try await register(email: email, password: password, displayName: nil)
+  }
+
+  /// Starts a sign-in in steps.
+  public func start(_ request: SignInRequest) async throws(LinkdError) -> any FlowServicing {
+    try await start(request, purpose: .signIn)
+  }
+
+  /// Sends a text message with a code, and returns when it's under way: ``FlowServicing/submit(code:)`` signs in. The person may
+  /// have to answer a captcha page in the browser before.
+  /// - Throws: `InvalidPhoneNumber`, `CaptchaFailed`, `CaptchaRequired`, `RateLimited`, …; the flow is cancelled then.
+  public func sendCode(
+    to number: String, purpose: SignInPurpose = .signIn, request: PhoneRequest = PhoneRequest()
+  ) async throws(LinkdError) -> any FlowServicing {
+    let flow = try await start(.phone(number, request), purpose: purpose)
+    let status = try await flow.nextStep()
+    if status.stage == .waitingForCode, status.details.error == nil { return flow }
+    try? await flow.cancel()
+    try status.succeeded()
+    return flow
+  }
+
+  /// Gives the account another password. Throws `WeakPassword`, and `RequiresRecentLogin` where the sign-in is too long ago.
+  public func updatePassword(_ new: Secret<String>) async throws(LinkdError) {
+    try await start(.updatePassword(new)).endWithoutPerson()
+  }
+
+  /// Mails a link to another address, which counts once it's opened. Throws `InvalidEmail`, `EmailAlreadyInUse`, and
+  /// `RequiresRecentLogin` where the sign-in is too long ago.
+  public func changeEmail(to new: String) async throws(LinkdError) {
+    try await start(.changeEmail(new)).endWithoutPerson()
+  }
+
+  /// Removes a second factor. Throws `FactorNotFound`, and `RequiresRecentLogin` where the sign-in is too long ago.
+  public func unenrollFactor(_ uid: String) async throws(LinkdError) {
+    try await start(.unenrollFactor(uid)).endWithoutPerson()
   }
 
   /// Deletes the account if the sign-in is recent.

@@ -7,6 +7,8 @@ public struct FlowConflict: Sendable, Hashable {
   public var kind: ConflictKind?
   /// The address that both accounts have.
   public var email: String?
+  /// The number that is another account's, E.164.
+  public var phoneNumber: String?
   /// The guest, whose data is still there to be copied.
   public var anonymousUID: String?
   /// The account that the guest has found.
@@ -22,6 +24,7 @@ public struct FlowConflict: Sendable, Hashable {
   init(_ dictionary: [String: DBusValue]) {
     self.init(dictionary["kind"]?.asString.flatMap(ConflictKind.init(rawValue:)))
     email = dictionary["email"]?.asString
+    phoneNumber = dictionary["phone-number"]?.asString
     anonymousUID = dictionary["anonymous-uid"]?.asString
     existingUID = dictionary["existing-uid"]?.asString
     options = (dictionary["options"]?.asStrings ?? []).compactMap(ConflictChoice.init(rawValue:))

@@ -10,15 +10,22 @@ public protocol FlowServicing: Sendable {
   func provideEmail(_ email: String) async throws(LinkdError)
   /// Gives a password (`waiting-for-password`).
   func providePassword(_ password: Secret<String>) async throws(LinkdError)
-  /// Gives a code (`waiting-for-code`, `second-factor-required`).
+  /// Gives a code (`waiting-for-code`; `second-factor-required` where an authenticator app is the only factor). What comes of
+  /// it is a stage: a wrong code is waited for again, with `error` and one less of `attemptsLeft`.
   func provideCode(_ code: Secret<String>) async throws(LinkdError)
+  /// Says which second factor to use, by the uid of a hint (`second-factor-required`), or that another one is to be used
+  /// (`waiting-for-code`, `waiting-for-captcha`). A phone is sent a message.
+  func chooseFactor(_ uid: String) async throws(LinkdError)
   /// Says yes (`waiting-for-confirmation`).
   func confirm() async throws(LinkdError)
   /// Says what to do about accounts that collide (`conflict`).
   func resolveConflict(_ choice: ConflictChoice) async throws(LinkdError)
-  /// The page that the browser has to show (`waiting-for-redirect`), for whoever started the flow.
+  /// The page that the browser has to show (`waiting-for-redirect`, `waiting-for-captcha`), for whoever started the flow.
   func url() async throws(LinkdError) -> Secret<String>
-  /// Sends the mail or the code once more.
+  /// What an authenticator app reads (`waiting-for-code` of its enrollment), for whoever started the flow.
+  func secret() async throws(LinkdError) -> AuthenticatorSecret
+  /// Sends the mail or the text message once more, from `canResendAt` on (`RateLimited` before). At `failed` with `canRetry` the
+  /// flow begins anew: follow its ``stages`` again.
   func resend() async throws(LinkdError)
   /// Ends it; nothing changes.
   func cancel() async throws(LinkdError)
@@ -31,6 +38,29 @@ extension FlowServicing {
   @discardableResult
   public func end() async throws(LinkdError) -> FlowStatus {
     try await wait { $0.stage.isEnd }.succeeded()
+  }
+
+  /// Waits until somebody has to do something here: give a code, choose a factor, settle a conflict, sign in again. What is done in
+  /// a browser or a mail, and a conflict that settles itself, are waited for; not so a page that no browser could open (its
+  /// status has the error `HandlerMissing`, and ``url()`` the page) and a mail that couldn't be sent. Cancels the flow when the
+  /// task is cancelled.
+  /// - Returns: the status at that stage, or at `succeeded`.
+  /// - Throws: as ``end()``.
+  public func nextStep() async throws(LinkdError) -> FlowStatus {
+    let status = try await wait { !$0.goesOnByItself && !$0.waitsForMail }
+    return status.stage.isEnd ? try status.succeeded() : status
+  }
+
+  /// Gives a code, and waits for what comes of it.
+  /// - Returns: the status at `succeeded`, or at the next stage that needs somebody, such as `second-factor-required`.
+  /// - Throws: `InvalidVerificationCode`, `SessionExpired`, `NetworkUnavailable`, …. The flow may go on waiting: where its stage
+  ///   is `waiting-for-code` another code may be given, where it is `second-factor-required` a factor be chosen again.
+  @discardableResult
+  public func submit(code: Secret<String>) async throws(LinkdError) -> FlowStatus {
+    try await provideCode(code)
+    let status = try await nextStep()
+    if !status.stage.isEnd, let error = status.details.error { throw error }
+    return status
   }
 
   /// As ``end()``, but gives up, and cancels the flow, where it waits for something that only a person can give here. What
@@ -57,15 +87,19 @@ extension FlowServicing {
 extension FlowStatus {
   fileprivate var goesOnByItself: Bool {
     switch stage {
-    case .waitingForRedirect: details.error?.authError != .handlerMissing
+    case .waitingForRedirect, .waitingForCaptcha: details.error?.authError != .handlerMissing
     // Without details it was over before it could be read.
     case .conflict: details.conflict?.settlesItself ?? true
     default: isUnderWay
     }
   }
 
-  /// Itself, where it ended well; else why it didn't.
-  func succeeded() throws(LinkdError) -> FlowStatus {
+  fileprivate var waitsForMail: Bool { stage == .waitingForLink && details.error == nil }
+
+  /// Itself, where it ended well.
+  /// - Throws: why it didn't; for a waiting stage what it waits for, such as `RequiresRecentLogin`.
+  @discardableResult
+  public func succeeded() throws(LinkdError) -> FlowStatus {
     if stage == .succeeded { return self }
     if stage == .cancelled { throw .cancelled }
     if stage == .expired { throw .auth(.expiredActionCode, message: "It took too long. Start again.") }

@@ -84,24 +84,26 @@ public struct FlowDetails: Sendable, Hashable {
   public var email: String?
   /// The address before the change that a link makes or takes back.
   public var previousEmail: String?
-  /// The number that a code went to.
+  /// The number that a code went to: whole of a first factor, masked of a second one.
   public var phoneNumber: String?
+  /// Name of the second factor whose code is waited for: untrusted text.
+  public var displayName: String?
   /// When what is waited for is too old.
   public var expiresAt: Int64?
   /// When ``FlowServicing/resend()`` is allowed.
   public var canResendAt: Int64?
   /// Digits of the code.
   public var codeLength: Int?
-  /// How many wrong codes are left.
+  /// How many codes may still be tried.
   public var attemptsLeft: Int?
-  /// Kind of the link that waits for an address or a confirmation.
+  /// Kind of the link that waits for an address or a confirmation; `phone` or `totp` of a code, see ``codeKind``.
   public var kind: String?
   /// Whether a new password is asked for.
   public var isNewPassword = false
   /// The second factors to choose from.
   public var hints: [SecondFactor] = []
-  /// What is needed to confirm who is signed in: `kind`, `provider-id`, `email`, ….
-  public var reauthentication: [String: JSONValue]?
+  /// How to confirm who is signed in (`reauthentication-required`).
+  public var reauthentication: FlowReauthentication?
   /// Which account is in the way, and what can be done about it.
   public var conflict: FlowConflict?
   /// At `succeeded`: who it was.
@@ -112,6 +114,9 @@ public struct FlowDetails: Sendable, Hashable {
   public var isUpgraded = false
   /// At `succeeded`: the uid of the guest who was signed in before.
   public var previousUID: String?
+
+  /// Where the code comes from that is waited for (`waiting-for-code`).
+  public var codeKind: SecondFactor.Kind? { kind.flatMap(SecondFactor.Kind.init(rawValue:)) }
 
   /// Nothing known.
   public init() {}
@@ -124,6 +129,7 @@ public struct FlowDetails: Sendable, Hashable {
     email = dictionary["email"]?.asString
     previousEmail = dictionary["previous-email"]?.asString
     phoneNumber = dictionary["phone-number"]?.asString
+    displayName = dictionary["display-name"]?.asString
     expiresAt = dictionary["expires-at"]?.asInteger
     canResendAt = dictionary["can-resend-at"]?.asInteger
     codeLength = dictionary["code-length"]?.asInteger.flatMap(Int.init(exactly:))
@@ -131,7 +137,7 @@ public struct FlowDetails: Sendable, Hashable {
     kind = dictionary["kind"]?.asString
     isNewPassword = dictionary["new"]?.asBool ?? false
     hints = (dictionary["hints"]?.asArray ?? []).compactMap { $0.asDict.flatMap(SecondFactor.init) }
-    reauthentication = dictionary["reauthentication"]?.asJSON?.object
+    reauthentication = dictionary["reauthentication"]?.asDict.map(FlowReauthentication.init)
     conflict = dictionary["conflict"]?.asDict.map(FlowConflict.init)
     user = dictionary["user"]?.asDict.flatMap(User.init)
     isNewUser = dictionary["is-new-user"]?.asBool ?? false

@@ -11,45 +11,36 @@ import EventLoop
 public final class InMemoryAuthService: AuthServicing {
   /// What a mail is about.
   public enum MailKind: Sendable, Hashable {
-    case signIn, passwordReset, verification
+    case signIn, passwordReset, verification, emailChange
   }
 
-  let content = Lock(InMemoryAccounts())
+  /// What a person does with a captcha page.
+  public enum CaptchaAnswer: Sendable, Hashable {
+    /// The server believes it.
+    case solved
+    /// The server refuses it.
+    case refused
+    /// The page was closed.
+    case givenUp
+  }
 
-  /// - Parameter accounts: addresses with their passwords. Nobody is signed in.
-  public init(accounts: [String: String] = [:]) {
+  let content: Lock<InMemoryAccounts>
+
+  /// - Parameters:
+  ///   - accounts: addresses with their passwords. Nobody is signed in.
+  ///   - now: what the time is, in Unix seconds; nil for the wall's clock. Messages are sent again after 60 s, a sign-in counts as
+  ///     recent for 300 s, and a flow waits for 600 s.
+  public init(accounts: [String: String] = [:], now: (@Sendable () -> Int64)? = nil) {
+    content = Lock(InMemoryAccounts(now ?? { WallClock.now }))
     content.withLock { content in
+      content.handler = { [weak self] flow, input throws(LinkdError) in
+        guard let self else { throw FlowStatus.missing }
+        try self.change { content throws(LinkdError) in try content.take(input, flow) }
+      }
       for (email, password) in accounts.sorted(by: { $0.key < $1.key }) {
         content.add((try? Self.address(email)) ?? email, Secret(password))
       }
     }
-  }
-
-  // MARK: For the test
-
-  /// The next call fails with `error`, and changes nothing.
-  public func failNext(_ error: LinkdError) { content.withLock { $0.nextFailure = error } }
-
-  /// The mails that would have been sent, in order.
-  public var mails: [(kind: MailKind, email: String)] { content.withLock { $0.mails } }
-
-  /// Does what opening the newest link mailed to `email` does: its flow ends with a session.
-  /// - Returns: false where none is pending.
-  @discardableResult
-  public func openSignInLink(of email: String) -> Bool {
-    guard let email = try? Self.address(email),
-      let flow = content.withLock({ $0.flows.last { $0.email == email && !$0.isOver } })
-    else { return false }
-    flow.move(to: .exchanging)
-    let (user, isNew) = content.withLock { content in
-      let known = content.index(of: email)
-      let index = known ?? content.add(email, nil)
-      content.accounts[index].user.emailVerified = true
-      content.whileAuthenticating { content in content.adopt(content.accounts[index].user) }
-      return (content.accounts[index].user, known == nil)
-    }
-    flow.move(to: .succeeded) { details in (details.user, details.isNewUser) = (user, isNew) }
-    return true
   }
 
   // MARK: AuthServicing
@@ -70,17 +61,21 @@ public final class InMemoryAuthService: AuthServicing {
   /// Who is signed in now.
   public func status() async throws(LinkdError) -> SessionStatus { content.withLock { $0.status } }
 
+  /// Goes on at once as far as it can.
+  public func start(
+    _ request: SignInRequest, purpose: SignInPurpose
+  ) async throws(LinkdError) -> any FlowServicing {
+    try change { content throws(LinkdError) in try content.begin(request, purpose) }
+  }
+
+  /// Goes on at once as far as it can.
+  public func start(_ action: AccountAction) async throws(LinkdError) -> any FlowServicing {
+    try change { content throws(LinkdError) in try content.begin(action) }
+  }
+
   /// Compares in memory.
   public func signIn(email: String, password: Secret<String>) async throws(LinkdError) -> User {
-    try change { content throws(LinkdError) in
-      let address = try Self.address(email)
-      try content.whileAuthenticating { content throws(LinkdError) in
-        guard let index = content.index(of: address) else { throw Self.error(.emailNotFound) }
-        guard content.accounts[index].password == password else { throw Self.error(.invalidCredentials) }
-        content.adopt(content.accounts[index].user)
-      }
-      return try content.signedIn()
-    }
+    try await user(of: try await start(.password(email: email, password)))
   }
 
   /// Keeps the account in memory.
@@ -91,11 +86,10 @@ public final class InMemoryAuthService: AuthServicing {
       let address = try Self.address(email)
       try content.whileAuthenticating { content throws(LinkdError) in
         if content.index(of: address) != nil { throw Self.error(.emailAlreadyInUse) }
-        // Firebase's rule where a project has no policy of its own.
-        if password.reveal().utf16.count < 6 { throw Self.error(.weakPassword) }
+        if let weakness = Self.weakness(of: password) { throw weakness }
         let index = content.add(address, password)
         content.accounts[index].user.displayName = displayName
-        content.adopt(content.accounts[index].user)
+        content.adopt(content.accounts[index].user, by: .password)
       }
       return try content.signedIn()
     }
@@ -107,7 +101,7 @@ public final class InMemoryAuthService: AuthServicing {
       if let user = content.status.user, user.isAnonymous { return user }
       try content.whileAuthenticating { content throws(LinkdError) in
         let index = content.add(nil, nil)
-        content.adopt(content.accounts[index].user)
+        content.adopt(content.accounts[index].user, by: .anonymous)
       }
       return try content.signedIn()
     }
@@ -115,14 +109,7 @@ public final class InMemoryAuthService: AuthServicing {
 
   /// The link is opened by ``openSignInLink(of:)``.
   public func sendSignInLink(to email: String) async throws(LinkdError) -> any FlowServicing {
-    try change { content throws(LinkdError) in
-      let address = try Self.address(email)
-      guard let id = FlowID("flow\(content.flows.count + 1)") else { throw Self.error(.internal) }
-      let flow = InMemoryFlow(id, email: address)
-      content.flows.append(flow)
-      content.mails.append((.signIn, address))
-      return flow
-    }
+    try await start(.emailLink(email))
   }
 
   /// Notes the mail.
@@ -172,13 +159,18 @@ public final class InMemoryAuthService: AuthServicing {
     try change { content throws(LinkdError) in content.adopt(nil) }
   }
 
-  /// Removes the account too.
+  /// Removes the account too; a password confirms it where the sign-in is too long ago.
   public func deleteAccount(password: Secret<String>?) async throws(LinkdError) {
-    try change { content throws(LinkdError) in
-      let user = try content.signedIn()
-      content.accounts.removeAll { $0.user.uid == user.uid }
-      content.adopt(nil)
+    let deletion = try await start(.deleteUser)
+    if let password, let email = try await deletion.nextStep().details.reauthentication?.email {
+      do throws(LinkdError) {
+        try await start(.password(email: email, password), purpose: .reauthenticate).endWithoutPerson()
+      } catch {
+        try? await deletion.cancel()
+        throw error
+      }
     }
+    try await deletion.endWithoutPerson()
   }
 
   // MARK: Inside
@@ -188,9 +180,21 @@ public final class InMemoryAuthService: AuthServicing {
   ) throws(LinkdError) -> Result {
     if Task.isCancelled { throw .cancelled }
     return try content.withLock { content throws(LinkdError) in
+      content.expireOverdue()
       if let failure = content.nextFailure.take() { throw failure }
       return try body(&content)
     }
+  }
+
+  /// Who a flow that needs nobody has signed in.
+  func user(of flow: any FlowServicing) async throws(LinkdError) -> User {
+    guard let user = try await flow.endWithoutPerson().details.user else { throw Self.error(.noCurrentUser) }
+    return user
+  }
+
+  /// Firebase's rule where a project has no policy of its own.
+  static func weakness(of password: Secret<String>) -> LinkdError? {
+    password.reveal().utf16.count < 6 ? error(.weakPassword) : nil
   }
 
   static func address(_ text: String) throws(LinkdError) -> String {

@@ -12,67 +12,39 @@ extension InMemoryAuthService {
   public func signIn(
     withProvider providerID: String, purpose: SignInPurpose, request: ProviderRequest
   ) async throws(LinkdError) -> User {
-    try change { content throws(LinkdError) in
-      guard let email = content.people[providerID, default: "you@example.com"] else { throw .cancelled }
-      return try content.signIn(try Self.address(email), by: providerID, purpose)
-    }
+    try await user(of: try await start(.provider(providerID, request), purpose: purpose))
   }
 
   /// Believes every credential to be of the person named by ``setPerson(_:at:)``.
   public func signIn(with credential: OAuthCredential, purpose: SignInPurpose) async throws(LinkdError) -> User {
-    guard credential.idToken != nil || credential.accessToken != nil else { throw Self.error(.invalidProviderResponse) }
-    return try await signIn(withProvider: credential.providerID, purpose: purpose, request: ProviderRequest())
+    try await user(of: try await start(.credential(credential), purpose: purpose))
   }
 
   /// The token is the uid.
   public func signIn(withCustomToken token: Secret<String>) async throws(LinkdError) -> User {
-    try change { content throws(LinkdError) in
-      let uid = token.reveal()
-      if uid.isEmpty { throw Self.error(.invalidCredentials) }
-      let known = content.accounts.first { $0.user.uid == uid }
-      if known == nil { content.accounts.append(.init(user: User(uid: uid), password: nil)) }
-      content.whileAuthenticating { $0.adopt(known?.user ?? User(uid: uid)) }
-      return try content.signedIn()
-    }
+    try await user(of: try await start(.customToken(token)))
   }
 
   /// Takes it from the account in memory.
   public func unlink(_ providerID: String) async throws(LinkdError) {
-    try change { content throws(LinkdError) in
-      var user = try content.signedIn()
-      guard user.providers.contains(where: { $0.providerID == providerID }) else { throw Self.error(.noSuchProvider) }
-      user.providers.removeAll { $0.providerID == providerID }
-      content.adopt(user)
-    }
+    try await start(.unlink(providerID)).endWithoutPerson()
   }
 }
 
 extension InMemoryAccounts {
-  /// - Parameter email: of the account at the provider.
-  fileprivate mutating func signIn(
-    _ email: String, by providerID: String, _ purpose: SignInPurpose
-  ) throws(LinkdError) -> User {
+  /// The person who is at a provider agrees, or refuses.
+  mutating func arrive(_ flow: InMemoryFlow, _ providerID: String, _ purpose: SignInPurpose) throws(LinkdError) {
+    guard let person = people[providerID, default: "you@example.com"] else { throw .cancelled }
+    let email = try InMemoryAuthService.address(person)
     let owner = accounts.first { $0.user.providers.contains { $0.providerID == providerID && $0.email == email } }?.user
-    switch purpose {
-    case .signIn: return try signIn(owner, email, by: providerID)
-    case .link: return try link(owner, email, by: providerID)
-    case .reauthenticate:
-      let user = try signedIn()
-      guard owner?.uid == user.uid else { throw InMemoryAuthService.error(.userMismatch) }
-      return user
-    }
-  }
-
-  private mutating func signIn(_ owner: User?, _ email: String, by providerID: String) throws(LinkdError) -> User {
-    try whileAuthenticating { content throws(LinkdError) in
-      if let owner { return content.adopt(owner) }
-      if content.index(of: email) != nil { throw InMemoryAuthService.error(.accountExistsWithDifferentCredential) }
-      var user = content.accounts[content.add(email, nil)].user
-      user.emailVerified = true
-      user.providers = [Self.provider(providerID, email)]
-      content.adopt(user)
-    }
-    return try signedIn()
+    if purpose == .link { return succeed(flow, with: try link(owner, email, by: providerID)) }
+    if let owner { return try firstFactor(flow, owner.uid) }
+    if purpose == .reauthenticate { throw InMemoryAuthService.error(.userMismatch) }
+    if index(of: email) != nil { throw InMemoryAuthService.error(.accountExistsWithDifferentCredential) }
+    let index = add(email, nil)
+    accounts[index].user.emailVerified = true
+    accounts[index].user.providers = [Self.provider(providerID, email)]
+    try firstFactor(flow, accounts[index].user.uid, isNew: true)
   }
 
   private static func provider(_ id: String, _ email: String) -> LinkedProvider {
@@ -90,6 +62,6 @@ extension InMemoryAccounts {
     user.providers.append(Self.provider(providerID, email))
     if user.isAnonymous { (user.isAnonymous, user.email) = (false, email) }
     adopt(user)
-    return try signedIn()
+    return user
   }
 }

@@ -10,6 +10,36 @@ extension LinkdApp: AuthServicing {
   /// Who is signed in now.
   public func status() async throws(LinkdError) -> SessionStatus { try await report().status }
 
+  /// Starts the method's flow (``startPassword(_:_:purpose:)`` and the like).
+  public func start(
+    _ request: SignInRequest, purpose: SignInPurpose
+  ) async throws(LinkdError) -> any FlowServicing {
+    switch request {
+    case .emailLink(let email): try await startEmailLink(email, purpose: purpose)
+    case .password(let email, let password): try await startPassword(email, password, purpose: purpose)
+    case .phone(let number, let request): try await startPhone(number, purpose: purpose, request: request)
+    case .provider(let id, let request): try await startProvider(id, purpose: purpose, request: request)
+    case .credential(let credential): try await startCredential(credential, purpose: purpose)
+    case .customToken(let token): try await startCustomToken(token, purpose: purpose)
+    }
+  }
+
+  /// Starts the action's flow (``startDeleteUser()`` and the like).
+  public func start(_ action: AccountAction) async throws(LinkdError) -> any FlowServicing {
+    switch action {
+    case .updatePassword(let new): try await startUpdatePassword(new)
+    case .changeEmail(let new): try await startChangeEmail(new)
+    case .changePhoneNumber(let number, let request): try await startChangePhoneNumber(number, request: request)
+    case .enrollPhoneFactor(let number, let name, let request):
+      try await startEnrollPhoneFactor(number, displayName: name, request: request)
+    case .enrollTOTPFactor(let name): try await startEnrollTOTPFactor(displayName: name)
+    case .unenrollFactor(let uid): try await startUnenrollFactor(uid)
+    case .unlink(let id): try await startUnlink(id)
+    case .deleteUser: try await startDeleteUser()
+    case .reauthenticate: try await startReauthenticate()
+    }
+  }
+
   /// Signs in by address and password.
   public func signIn(email: String, password: Secret<String>) async throws(LinkdError) -> User {
     try await user(of: try await startPassword(email, password))
@@ -92,7 +122,7 @@ extension LinkdApp: AuthServicing {
     let deletion = try await startDeleteUser()
     let status = try await deletion.wait { !$0.isUnderWay }
     if status.stage == .reauthenticationRequired, let password,
-      let email = status.details.reauthentication?["email"]?.string
+      let email = status.details.reauthentication?.email
     {
       do throws(LinkdError) {
         try await startPassword(email, password, purpose: .reauthenticate).endWithoutPerson()

@@ -88,9 +88,19 @@ extension LinkdApp {
 
   // MARK: Account
 
-  /// Confirms who is signed in, by the way they signed in.
-  public func startReauthenticate() async throws(LinkdError) -> LinkdFlow {
-    try await start(Contract.Interface.account, "Reauthenticate")
+  /// Confirms who is signed in, or was until the server ended the session, by the way they signed in.
+  /// - Parameters:
+  ///   - opensBrowser: whether linkd opens a page that's needed. Else the program does, with ``FlowServicing/url()``.
+  ///   - parentWindow: the window that a dialog belongs to, as portals name it: `wayland:…`, `x11:…`.
+  ///   - activationToken: lets the browser come to the front (xdg-activation).
+  public func startReauthenticate(
+    opensBrowser: Bool = true, parentWindow: String? = nil, activationToken: String? = nil
+  ) async throws(LinkdError) -> LinkdFlow {
+    var options: [String: DBusValue] = [:]
+    if !opensBrowser { options["open-browser"] = .boolean(false) }
+    options["parent-window"] = parentWindow.map(DBusValue.string)
+    options["activation-token"] = activationToken.map(DBusValue.string)
+    return try await start(Contract.Interface.account, "Reauthenticate", [], options)
   }
 
   /// Deletes the account. The flow may wait at `reauthentication-required`.

@@ -43,10 +43,13 @@ public struct LinkdFlow: FlowServicing {
     try await call("ProvidePassword", .string(password.reveal()))
   }
 
-  /// Throws where the flow waits for none.
+  /// Throws `InvalidVerificationCode` for what can't be a code, `NoSuchFlow` where the flow waits for none.
   public func provideCode(_ code: Secret<String>) async throws(LinkdError) {
     try await call("ProvideCode", .string(code.reveal()))
   }
+
+  /// Throws `FactorNotFound`, `RateLimited`, or `NoSuchFlow` where the flow asks for none.
+  public func chooseFactor(_ uid: String) async throws(LinkdError) { try await call("ChooseFactor", .string(uid)) }
 
   /// Throws where there is nothing to confirm.
   public func confirm() async throws(LinkdError) { try await call("Confirm") }
@@ -63,7 +66,15 @@ public struct LinkdFlow: FlowServicing {
     return Secret(url)
   }
 
-  /// Throws `TooManyRequests` where it's too early.
+  /// Throws as ``url()``.
+  public func secret() async throws(LinkdError) -> AuthenticatorSecret {
+    let reply = try await wire.call(path, FlowStatus.interface, "GetSecret", options: [:])
+    guard reply.count == 3, let key = reply[0].asString, let uri = reply[1].asString, let expiresAt = reply[2].asInt64
+    else { throw .malformed("GetSecret") }
+    return AuthenticatorSecret(key: Secret(key), uri: Secret(uri), expiresAt: expiresAt)
+  }
+
+  /// Throws `RateLimited` where it's too early, `NoSuchFlow` where there is nothing to send.
   public func resend() async throws(LinkdError) { try await call("Resend") }
 
   /// Harmless after the end.

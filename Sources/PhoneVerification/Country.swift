@@ -11,6 +11,8 @@ struct Country {
   let localForm: LocalForm?
   /// Of a subscriber's number without any prefix.
   let lengths: [ClosedRange<Int>]
+  /// Of other lengths than subscribers' numbers are.
+  let services: [ServiceNumber]
 
   /// The region's row; `code` in capital letters.
   static func of(region code: String) -> Country? {
@@ -32,9 +34,17 @@ struct Country {
   static var lines: [Digits] { PackageResources.countries_tsv.split(separator: UInt8(ascii: "\n")) }
 
   private static func row(where isWanted: (_ region: Digits, _ code: Digits) -> Bool) -> Country? {
-    for line in lines where line.first != UInt8(ascii: "#") {
-      let cells = line.split(separator: UInt8(ascii: "\t"))
-      if cells.count == 6, isWanted(cells[1], cells[0]) { return Country(cells) }
+    let (table, tab) = (PackageResources.countries_tsv, UInt8(ascii: "\t"))
+    var start = table.startIndex
+    // As far as it's needed, and no line is cut up that isn't: a number takes several look-ups.
+    for index in table.indices where table[index] == UInt8(ascii: "\n") {
+      let line = table[start..<index]
+      start = index + 1
+      guard line.first != UInt8(ascii: "#") else { continue }
+      let key = line.split(separator: tab, maxSplits: 2)
+      guard key.count == 3, isWanted(key[1], key[0]) else { continue }
+      let cells = line.split(separator: tab)
+      return cells.count == 7 ? Country(cells) : nil
     }
     return nil
   }
@@ -45,6 +55,7 @@ struct Country {
     nationalPrefixes = Self.list(cells[3]).map(NationalPrefix.init).sorted { $0.pattern.count > $1.pattern.count }
     localForm = LocalForm(cells[4])
     lengths = Self.list(cells[5]).compactMap(Self.range)
+    services = Self.list(cells[6]).compactMap(ServiceNumber.init)
   }
 
   private static func list(_ cell: Digits) -> [Digits] {
@@ -112,6 +123,19 @@ struct LocalForm {
   func completed(_ digits: Country.Digits) -> Country.Digits? {
     guard digits.count == length, let first = digits.first, firsts.contains(first) else { return nil }
     return area + digits
+  }
+}
+
+/// Numbers of companies and authorities that are shorter or longer than a person's: `6:13` has six digits and begins with 13.
+struct ServiceNumber {
+  let length: Int
+  let beginning: Country.Digits
+
+  /// Nil for a cell of another form.
+  init?(_ text: Country.Digits) {
+    let parts = text.split(separator: UInt8(ascii: ":"))
+    guard parts.count == 2, let length = Country.number(parts[0]) else { return nil }
+    (self.length, beginning) = (length, parts[1])
   }
 }
 

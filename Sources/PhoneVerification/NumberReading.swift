@@ -56,13 +56,17 @@ enum NumberReading {
 extension Country {
   var shortest: Int { lengths.map(\.lowerBound).min() ?? 1 }
 
-  /// The subscriber's number in what is dialled within the country; nil if no rule gives one of a possible length.
+  /// The number in what is dialled within the country, a subscriber's rather than a service's; nil if no rule gives one of a
+  /// possible length.
   func number(_ dialled: Digits) -> Digits? {
     for form in forms(dialled) {
       if lengths.contains(where: { $0.contains(form.count) }) { return form }
       if let completed = localForm?.completed(form) { return completed }
     }
-    return nil
+    guard !services.isEmpty else { return nil }
+    return forms(dialled, ofServices: true).first { form in
+      services.contains { $0.length == form.count && form.starts(with: $0.beginning) }
+    }
   }
 
   /// Why there is no such number.
@@ -72,9 +76,11 @@ extension Country {
   }
 
   /// With all prefixes taken away, with fewer, and at last as it is if numbers may begin so. The first of a possible length
-  /// counts.
-  func forms(_ dialled: Digits) -> [Digits] {
-    let canBegin = !nationalPrefixes.contains { $0.isNeverPart && dialled.begins(with: $0.pattern) }
-    return nationalPrefixes.compactMap { $0.removed(from: dialled) }.flatMap(forms) + (canBegin ? [dialled] : [])
+  /// counts. Services' numbers may begin with digits that no subscriber's does, as 801 in Belarus, where 8 is the prefix.
+  func forms(_ dialled: Digits, ofServices: Bool = false) -> [Digits] {
+    let canBegin =
+      ofServices || !nationalPrefixes.contains { $0.isNeverPart && dialled.begins(with: $0.pattern) }
+    let without = nationalPrefixes.compactMap { $0.removed(from: dialled) }
+    return without.flatMap { forms($0, ofServices: ofServices) } + (canBegin ? [dialled] : [])
   }
 }

@@ -7,12 +7,19 @@ extension Texts {
     "stage.waiting-for-redirect": "Go on in the browser; waiting for it …",
     "stage.waiting-for-captcha": "Show in the browser that you're a person; waiting for it …",
     "stage.waiting-for-code": "A code has been sent to {phone-number}.",
+    "stage.waiting-for-message": "A code has been sent by text message.",
+    "stage.waiting-for-totp": "Type the code that {factor} shows.",
+    "stage.enroll-totp": "Add this account to an authenticator app, then type the code that the app shows.",
+    "stage.second-factor-totp": "The account has a second factor. Type the code that your authenticator app shows.",
     "stage.waiting-for-email": "A sign-in link has been opened. Give the address it was sent to.",
     "stage.waiting-for-password": "A password is needed for {email}.",
     "stage.waiting-for-new-password": "Choose a new password for {email}.",
     "stage.waiting-for-confirmation": "This changes your account. Go on only if you asked for it.",
     "stage.second-factor-required": "The account has a second factor. Choose how to get the code.",
     "stage.reauthentication-required": "Please sign in with {provider-name} to continue.",
+    "stage.reauthentication-password": "Please give your password again to continue.",
+    "stage.reauthentication-email-link": "Please open a new link, mailed to {email}, to continue.",
+    "stage.reauthentication-phone": "Please confirm by a code sent to {phone-number} to continue.",
     "stage.sign-in-again":
       "Please sign in again to continue: 'linkctl sign-in METHOD --reauthenticate' in another terminal. Waiting for it …",
     "stage.conflict": "There's already an account with that sign-in.",
@@ -28,6 +35,13 @@ extension Texts {
     "done.upgraded": "Your guest account has become this account.",
     "done.guest-data-left": "What you did as a guest stayed with the guest.",
     "done.link": "{provider} signs in to this account now.",
+    "done.link-phone": "You can sign in to this account with your phone number now.",
+    "done.reauthenticate": "Confirmed: you are {name}.",
+    "done.update-password": "The password has been changed.",
+    "done.change-email": "A mail is on its way to {email}. Its link makes that the account's address.",
+    "done.change-phone": "The account's phone number is {phone-number} now.",
+    "done.enroll-factor": "The second factor has been added. It's asked for from the next sign-in on.",
+    "done.unenroll-factor": "The second factor has been removed.",
     "done.unlink": "That way of signing in has been removed.",
     "done.deleteUser": "The account has been deleted.",
     "done.profile": "The profile has been changed.",
@@ -46,9 +60,17 @@ extension Texts {
     "ask.new-password": "New password: ",
     "ask.new-password-again": "New password once more: ",
     "ask.code": "Code: ",
+    "ask.code-or-new": "Code (Enter alone sends a new one): ",
+    "ask.code-or-other": "Code (o: use another second factor): ",
+    "ask.code-or-new-or-other": "Code (Enter alone sends a new one, o: use another second factor): ",
+    "ask.code-or-uri": "Code (u: show the otpauth address): ",
+    "ask.begin-anew": "Begin anew, with a new code? [y/N] ",
+    "ask.try-again": "Try again? [y/N] ",
     "ask.token": "Token: ",
     "ask.phone-number": "Phone number, with + and the country's code: ",
     "ask.factor": "Number of the second factor: ",
+    "ask.only-factor": "Press Enter to have a code sent to {factor}: ",
+    "ask.unenroll": "Remove the second factor {factor}? [y/N] ",
     "ask.choice": "What should be done? ",
     "ask.confirm": "Go on? [y/N] ",
     "ask.unlink-last":
@@ -61,6 +83,10 @@ extension Texts {
     "choice.new-link": "Send a new link",
     "choice.keep": "Stay as it is",
     "choice.cancel": "Cancel",
+    // Second factors
+    "factor.totp": "authenticator app",
+    "factor.phone": "phone",
+    "factor.your-app": "your authenticator app",
     // Answers
     "state.authenticated": "Signed in as {name}.",
     "ask.passwords-differ": "The two passwords aren't the same. Try again.",
@@ -78,6 +104,21 @@ extension Texts {
     "command.no-answer":
       "That isn't the address that a sign-in ends at. Once the provider's page is done, copy the whole address that the "
       + "browser shows, and paste it here.",
+    "command.no-check-answer":
+      "That isn't the address that the check ends at. Once the page is done, copy the whole address that the browser shows, "
+      + "and paste it here.",
+    "command.tries-left": "Tries left: {count}.",
+    "command.resend-later": "A new code can be sent in {seconds} s.",
+    "command.no-code-wanted": "That flow isn't waiting for a code. 'linkctl flows' shows what it waits for.",
+    "command.no-factors": "The account has no second factor. 'linkctl mfa enroll-totp' adds one.",
+    "command.scan": "Scan this with the authenticator app:",
+    "command.secret": "Type this secret into the authenticator app; spaces don't count:",
+    "command.secret-too": "Or type this secret there; spaces don't count:",
+    "command.narrow":
+      "The terminal is too narrow for the QR code, which takes {columns} columns. Widen it and start again, or type the "
+      + "secret.",
+    "command.no-qr-library": "There's no QR code: libqrencode isn't installed. The secret below does as well.",
+    "command.no-qr": "There's no QR code: the address is too long for one. The secret below does as well.",
     "command.line-too-long":
       "The terminal cuts lines of that length. Put the address into a file, and run 'linkctl open - <FILE'.",
     "command.switch-in-time": "Without an answer you switch to it in five seconds.",
@@ -107,5 +148,6 @@ extension Texts {
     "done.app-removed": "Removed {app}.",
     "done.app-default": "Commands without --app mean {app} now.",
     "done.resent": "A new mail has been sent.",
+    "done.code": "A new code is on its way.",
   ]
 }

@@ -26,7 +26,7 @@ extension Texts {
     "cause.port-lost":
       "The port that the browser comes back to is used by another program now. Go on in the browser, then paste the address "
       + "at which it ends with 'linkctl open'.",
-    "cause.not-starter": "Only the program that began the sign-in may have its page's address. Start one of your own.",
+    "cause.not-starter": "Only the program that began it may have its address or its secret. Start one of your own.",
     "cause.not-linked": "The account doesn't sign in that way. 'linkctl whoami' shows the ways it has.",
     "page.confirm": "Sign in to {app} on this computer?",
     "page.confirm-button": "Sign in",

@@ -20,6 +20,11 @@ extension Texts {
       + "way to sign in, or ask whoever runs the app to set it to audit.",
     "cause.factor-not-offered":
       "The app doesn't offer that kind of second factor. Its file says which: 'mfa-enabled', 'allowed-second-factors'.",
+    "cause.factor-switched-off":
+      "The app's Firebase project doesn't allow that kind of second factor. Use another kind, or ask whoever runs the app to "
+      + "switch it on.",
+    "cause.phone-switched-off":
+      "The app's Firebase project sends no text messages, or none to that country. Use another way to sign in.",
     "cause.apple-revocation":
       "Before the account goes, Apple is told so, which takes a fresh sign-in with Apple.",
     "reauthentication.oauth": "To go on, sign in with {provider} again.",

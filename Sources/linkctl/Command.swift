@@ -18,8 +18,9 @@ struct Command: Sendable {
   /// Every command, in the order of the help.
   static let all: [Command] = [
     .open, .canHandle, .signIn, .createUser, .signOut, .reauthenticate, .status, .whoami, .token, .flows, .resend,
-    .cancel, .email, .password, .confirm, .resolve, .monitor, .accountProfile, .accountVerifyEmail,
-    .accountResetPassword, .accountLink, .accountUnlink, .accountDelete, .appAdd, .appList, .appShow, .appRemove,
+    .cancel, .email, .password, .code, .factor, .confirm, .resolve, .monitor, .accountProfile, .accountPassword,
+    .accountEmail, .accountPhone, .accountVerifyEmail, .accountResetPassword, .accountLink, .accountUnlink,
+    .accountDelete, .mfaList, .mfaEnrollPhone, .mfaEnrollTOTP, .mfaUnenroll, .appAdd, .appList, .appShow, .appRemove,
     .appDefault, .appBridge, .register, .unregister,
   ]
 

@@ -12,6 +12,8 @@ final class Context {
   /// Seconds the whole command may take; nil for as long as it takes.
   let timeout: UInt32?
   private var open: SyncConnection?
+  /// Whether standard input has given its password.
+  var hasReadPassword = false
   private let started = Clock.milliseconds
 
   init(_ command: Command, _ arguments: Arguments) throws(UsageError) {
@@ -47,14 +49,15 @@ final class Context {
   }
 
   /// One call to linkd, which starts it where it isn't running.
+  /// - Parameter seconds: how long to wait for the answer at most.
   func call(
-    _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [DBusValue]
+    _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [DBusValue], seconds: UInt32 = 3600
   ) throws(Failure) -> [DBusValue] {
     do throws(DBusError) {
       let connection = try connection()
       return try connection.call(
         destination: Contract.busName, path: path, interface: interface, member: member, arguments: arguments,
-        timeoutMilliseconds: Int32(clamping: Int64(min(timeout ?? 25, 3600)) * 1000))
+        timeoutMilliseconds: Int32(clamping: Int64(min(timeout ?? 25, seconds)) * 1000))
     } catch {
       throw Failure(error)
     }
@@ -88,7 +91,7 @@ final class Context {
     case signal(Signal)
     /// A line, or the end, of standard input can be read.
     case input
-    /// Nothing yet.
+    /// Nothing yet, or an interrupt.
     case pause
   }
 
@@ -106,8 +109,9 @@ final class Context {
       var sources = [
         pollfd(fd: connection.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: input ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let ready = poll(&sources, 2, wait.map { Int32(clamping: $0) } ?? -1)
+      let ready = poll(&sources, 3, wait.map { Int32(clamping: $0) } ?? -1)
       return ready > 0 && sources[1].revents != 0 ? .input : .pause
     } catch {
       throw Failure(error)

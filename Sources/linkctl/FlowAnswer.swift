@@ -7,8 +7,13 @@ struct FlowAnswer: Sendable {
   let member: String
   let arguments: [DBusValue]
 
-  /// Asks at the terminal for what `report`'s stage needs; nil at the end of input.
-  static func ask(_ report: FlowReport, locale: String?) -> FlowAnswer? {
+  /// Asks at the terminal for what `report`'s stage needs, or reads it as the command line says; nil where nobody answers.
+  static func ask(_ report: FlowReport, _ context: Context) throws(Failure) -> FlowAnswer? {
+    let locale = context.locale
+    if report.stage == .waitingForPassword, let password = try context.unreadPassword() {
+      return FlowAnswer(member: "ProvidePassword", arguments: [.string(password.reveal())])
+    }
+    guard Prompt.canAsk else { return nil }
     switch report.stage {
     case .waitingForEmail:
       return Prompt.line(Texts.lookup("ask.email", locale: locale)).map {
@@ -28,20 +33,33 @@ struct FlowAnswer: Sendable {
   }
 
   /// The command that gives it, where nobody can be asked.
-  static func hint(_ report: FlowReport) -> String? {
-    switch report.stage {
-    case .waitingForEmail: "Give the address with 'linkctl email \(report.id) ADDRESS'."
-    case .waitingForPassword: "Give the password with 'linkctl password \(report.id)'."
-    case .waitingForConfirmation: "Agree with 'linkctl confirm \(report.id)', or 'linkctl cancel \(report.id)'."
-    case .waitingForRedirect: "Finish it in the browser, or with 'linkctl open ADDRESS', the address it ended at."
-    case .conflict: "Choose with 'linkctl resolve \(report.id) CHOICE': \(choices(report))."
-    case .starting, .waitingForLink, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
-      .reauthenticationRequired, .exchanging, .succeeded, .failed, .cancelled, .expired:
-      nil
+  /// - Parameter app: the app that was named.
+  static func hint(_ report: FlowReport, app: String? = nil) -> String? {
+    let id = report.id
+    return switch report.stage {
+    case .waitingForEmail: "Give the address with 'linkctl email \(id) ADDRESS'."
+    case .waitingForPassword: "Give the password with 'linkctl password \(id)'."
+    case .waitingForConfirmation: "Agree with 'linkctl confirm \(id)', or 'linkctl cancel \(id)'."
+    case .waitingForCode where report.isTOTP: "Give the code with 'linkctl code \(id)'."
+    case .waitingForCode:
+      "Give the code with 'linkctl code \(id)', or have a new one sent with 'linkctl resend \(id)'."
+    case .secondFactorRequired where report.needsOnlyTOTP: "Give the code with 'linkctl code \(id)'."
+    case .secondFactorRequired: "Choose with 'linkctl factor \(id) UID': \(factors(report))."
+    case .reauthenticationRequired:
+      "Confirm who you are with 'linkctl reauthenticate\(app.map { " --app \($0)" } ?? "")'. The rest goes on by itself."
+    case .waitingForRedirect, .waitingForCaptcha:
+      "Finish it in the browser, or with 'linkctl open ADDRESS', the address it ended at."
+    case .conflict: "Choose with 'linkctl resolve \(id) CHOICE': \(choices(report))."
+    case .failed where report.canBeginAnew: "Have a new code sent with 'linkctl resend \(id)'."
+    case .starting, .waitingForLink, .exchanging, .succeeded, .failed, .cancelled, .expired: nil
     }
   }
 
   private static func choices(_ report: FlowReport) -> String {
     report.shownChoices.map(Output.printable).joined(separator: ", ")
+  }
+
+  private static func factors(_ report: FlowReport) -> String {
+    report.factors.map { "\(Output.printable($0.uid)), \($0.label(locale: nil))" }.joined(separator: "; ")
   }
 }

@@ -5,10 +5,11 @@ import Texts
 
 /// Accounts that collide, as a question (behaviour: Anonymous upgrade and conflicts).
 extension FlowFollower {
-  /// What a question offers, and to whom.
-  struct Question: Equatable {
-    let choices: [String]
-    let otherUID: String?
+  /// What was asked; of a conflict what it offers, and to whom.
+  enum Question: Equatable {
+    case conflict(choices: [String], otherUID: String?)
+    case code
+    case factor
   }
 
   /// Asks where there's somebody to ask. A conflict that settles itself is waited for.
@@ -22,11 +23,11 @@ extension FlowFollower {
       return Prompt.canAsk ? nil : end(report, 4)
     }
     guard Prompt.canAsk else { return report.needsChoice ? nobody(report) : nil }
-    let next = Question(choices: report.shownChoices, otherUID: otherUID)
+    let next = Question.conflict(choices: report.shownChoices, otherUID: otherUID)
     guard next != question else { return nil }
     endQuestion()
     if otherUID != nil, report.needsChoice { say("command.other-account", ["email": email(report)]) }
-    for (index, choice) in next.choices.enumerated() {
+    for (index, choice) in report.shownChoices.enumerated() {
       context.output.note("  \(index + 1)  \(label(choice, report))")
     }
     if !report.needsChoice { say("command.switch-in-time") }
@@ -37,6 +38,7 @@ extension FlowFollower {
 
   /// A line of its own for what follows a question that nobody has answered.
   func endQuestion() {
+    Echo.restore()
     if question != nil { Prompt.show("\n") }
     question = nil
   }
@@ -59,10 +61,11 @@ extension FlowFollower {
     let shown = report.shownChoices
     let number = Int(word).flatMap { shown.indices.contains($0 - 1) ? shown[$0 - 1] : nil }
     guard let choice = number ?? report.choices.first(where: { $0 == word }) else {
-      question = Question(choices: shown, otherUID: otherUID)
+      question = .conflict(choices: shown, otherUID: otherUID)
       return Prompt.show(Texts.lookup("ask.choice", locale: context.locale))
     }
     waitsForSignIn = choice == ConflictChoice.signInAndLink.rawValue
+    hasSwitched = choice == ConflictChoice.switch.rawValue
     hasSaidHow = false
     do throws(Failure) {
       _ = try context.call(
@@ -139,5 +142,8 @@ extension FlowReport {
   var waitsForSecondLink: Bool { stage == .waitingForLink && errorName == AuthError.emailAlreadyInUse.dbusName }
 
   /// Whether this stage takes a typed line at any time.
-  var takesLine: Bool { stage == .waitingForRedirect || stage == .conflict }
+  var takesLine: Bool { hasPage || stage == .conflict }
+
+  /// Whether a page in a browser goes with this stage.
+  var hasPage: Bool { stage == .waitingForRedirect || stage == .waitingForCaptcha }
 }

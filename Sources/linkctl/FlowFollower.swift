@@ -15,18 +15,33 @@ final class FlowFollower {
   }
 
   let context: Context
-  private var page: Page
+  let page: Page
   /// The flow as it was last seen.
   private(set) var report: FlowReport?
-  private var inputEnded = false
+  private var seen: UInt64 = 0
+  var inputEnded = false
   var browser: WebBrowser?
   var url: Secret<String>?
+  /// The stage whose page that is.
+  private var pageStage: FlowStage?
+  /// Of the authenticator app that is added.
+  var setup: AppSetup?
+  /// The second factors that could be chosen.
+  var factors: [SecondFactor] = []
+  /// The flow that goes on once this one has succeeded.
+  var parked: ObjectPath?
+  /// The flow that is followed.
+  private(set) var own: ObjectPath?
   /// Whether the person has chosen to sign in another way first: the flow waits for that in `conflict`.
-  var waitsForSignIn: Bool
+  var waitsForSignIn = false
+  /// Whether the person has chosen the other account.
+  var hasSwitched = false
   /// Whether they were told how.
   var hasSaidHow = false
-  /// What was asked last, while the cursor stands behind the question.
+  /// What was asked last, while the cursor stands behind it.
   var question: Question?
+  /// Whether an answer is still to come for the stage that takes one alone.
+  var isAsking = false
   /// Who has signed in with another address than the one in conflict, as it was last seen.
   var otherUID: String?
   /// The sentence that was printed last.
@@ -34,79 +49,74 @@ final class FlowFollower {
   /// When the flow was first seen in an exchange that fails for now.
   private var stuckSince: Int64?
 
-  private init(_ context: Context, _ page: Page, waitsForSignIn: Bool) {
+  /// Whether this command made the flow: its pages and secrets are told here alone, and nobody else goes on with it.
+  var isOwn: Bool { page != .ignore }
+
+  init(_ context: Context, _ page: Page) {
     self.context = context
     self.page = page
-    self.waitsForSignIn = waitsForSignIn
   }
 
   /// Makes a flow by `start`, which answers with the flow's path, and follows it.
   /// - Parameters:
   ///   - wait: whether to; else the flow's id is printed, with `page` `print` once there's a page, and its URL.
-  ///   - waitsForSignIn: whether a conflict has been answered by signing in another way.
+  ///   - choice: how a conflict has been answered.
+  ///   - seen: the sequence number of what the caller has seen already.
+  ///   - leavesWithSetup: whether a command that doesn't wait needs an authenticator app's secret.
   static func run(
-    _ context: Context, wait: Bool, page: Page = .ignore, waitsForSignIn: Bool = false,
+    _ context: Context, wait: Bool, page: Page = .ignore, choice: ConflictChoice? = nil, seen: UInt64 = 0,
+    leavesWithSetup: Bool = false,
     start: () throws(Failure) -> ObjectPath
   ) throws(Failure) -> Int32 {
-    let follower = FlowFollower(context, page, waitsForSignIn: waitsForSignIn)
-    if !wait, page != .print { return try follower.leave(try start()) }
+    let follower = FlowFollower(context, page)
+    (follower.waitsForSignIn, follower.hasSwitched) = (choice == .signInAndLink, choice == .switch)
+    follower.seen = seen
+    if !wait, page != .print, !leavesWithSetup { return try follower.leave(try start()) }
     // Before the flow exists, so that no stage is missed.
     try context.subscribe(
       MatchRule(
         sender: Contract.busName, pathNamespace: Contract.flowsPath, interface: Contract.Interface.flow,
         member: "StageChanged"))
     try context.subscribe(.ownerOfLinkd)
-    Interrupt.endsQuietly()
+    wait ? Interrupt.isHandled() : Interrupt.endsQuietly()
     let path = try start()
     return wait ? try follower.follow(path) : try follower.leaveWithPage(path)
   }
 
-  // MARK: Leaving at once
-
-  private func leave(_ path: ObjectPath) throws(Failure) -> Int32 {
-    let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
-    if context.output.json {
-      context.output.object(report.members(url: url))
-    } else {
-      context.output.line(report.id)
-      if let url { context.output.line(Output.printable(url.reveal())) }
-    }
-    return 0
-  }
-
-  private func leaveWithPage(_ path: ObjectPath) throws(Failure) -> Int32 {
-    while true {
-      let stage = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow)).stage
-      guard stage == .starting else {
-        if stage == .waitingForRedirect { url = pageURL(path) }
-        return try leave(path)
-      }
-      guard try context.nextSignal() != nil else { throw .timeout(context) }
-    }
-  }
-
   // MARK: Following
 
-  private func follow(_ path: ObjectPath) throws(Failure) -> Int32 {
+  /// Follows the flow to its end, or to what nobody answers.
+  func follow(_ path: ObjectPath) throws(Failure) -> Int32 {
+    own = path
+    Interrupt.leaving.append { self.giveUp(path) }
+    defer {
+      Echo.restore()
+      if !Interrupt.leaving.isEmpty { Interrupt.leaving.removeLast() }
+    }
     if let code = try step(path) { return code }
     while let event = try nextEvent() {
-      var code: Int32?
-      switch event {
-      case .signal(let signal):
-        // A linkd that died is started anew by asking, and goes on with the flow.
-        if signal.path == path || signal.member == "NameOwnerChanged" { code = try step(path) }
-      case .input: code = try readLine(path)
-      case .pause: code = givesUp()
-      }
-      if let code { return code }
+      if let code = try took(event, path) { return code }
     }
     endQuestion()
     throw .timeout(context)
   }
 
+  private func took(_ event: Context.Event, _ path: ObjectPath) throws(Failure) -> Int32? {
+    if Interrupt.isRaised { Interrupt.leave() }
+    switch event {
+    case .signal(let signal):
+      // A linkd that died is started anew by asking, and goes on with the flow.
+      if signal.path == path || signal.member == "NameOwnerChanged" { return try step(path) }
+      return signal.path == parked ? try parkedMoved(signal.path) : nil
+    case .input: return try readLine(path)
+    case .pause: return givesUp()
+    }
+  }
+
   /// Input counts while a stage takes what is typed, and while this program has the terminal: it would be stopped otherwise.
   private func nextEvent() throws(Failure) -> Context.Event? {
-    let takesInput = Prompt.canAsk && !inputEnded && (report?.takesLine ?? false)
+    if Interrupt.isRaised { Interrupt.leave() }
+    let takesInput = !inputEnded && (isAsking || Prompt.canAsk && !readsCode && report?.takesLine ?? false)
     let front = tcgetpgrp(STDIN_FILENO)
     // A terminal that rules no jobs of ours stops nobody.
     let isInFront = takesInput && (front < 0 || front == getpgrp())
@@ -119,27 +129,51 @@ final class FlowFollower {
   }
 
   /// Reads the flow as it is now, prints it if it's news, and acts. Nil while there's something to wait for.
-  private func step(_ path: ObjectPath) throws(Failure) -> Int32? {
-    let report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
-    guard report.sequence > (self.report?.sequence ?? 0) else { return nil }
+  func step(_ path: ObjectPath) throws(Failure) -> Int32? {
+    var report = FlowReport(path: path, properties: try context.properties(path, Contract.Interface.flow))
+    report.hasSwitched = hasSwitched
+    guard report.sequence > seen else { return nil }
+    seen = report.sequence
     self.report = report
-    // Asked for once: a wrong answer leaves the same page open.
-    let isFirst = report.stage == .waitingForRedirect && page != .ignore && url == nil
-    if isFirst { url = pageURL(path) }
+    isAsking = false
+    let isFirst = findPage(report, path)
     let isPrinted = isFirst && (page == .print || !WebBrowser.isThere)
-    show(report, url: isPrinted ? url : nil)
+    let isNewSetup = findSetup(report, path)
+    show(report, url: isPrinted ? url : nil, setup: isNewSetup ? setup : nil)
     stuckSince = report.stage == .exchanging ? stuckSince ?? stuck(report) : nil
-    if report.stage.isEnd { return end(report, report.exitCode()) }
+    if report.stage.isEnd { return try beginsAnew(report, path) ? nil : end(report, report.exitCode()) }
     if let code = trouble(report) { return end(report, code) }
-    if report.stage == .conflict { return askForChoice(report) }
-    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : openPage(path) }
-    return report.needsAnswer ? try ask(report, path) : nil
+    if isNewSetup, !context.output.json { showSetup() }
+    if isFirst { isPrinted ? showPage(isBrowserMissing: page == .open) : try openPage(path) }
+    return try act(report, path)
   }
 
-  private func show(_ report: FlowReport, url: Secret<String>?) {
+  /// Does what the stage needs from here.
+  func act(_ report: FlowReport, _ path: ObjectPath) throws(Failure) -> Int32? {
+    switch report.stage {
+    case .conflict: askForChoice(report)
+    case .waitingForCode: askForCode(report)
+    case .secondFactorRequired: askForFactor(report)
+    case .reauthenticationRequired: try reauthenticate(report, path)
+    case .waitingForEmail, .waitingForPassword, .waitingForConfirmation: try ask(report, path)
+    case .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .exchanging, .succeeded, .failed,
+      .cancelled, .expired:
+      nil
+    }
+  }
+
+  /// Asks for the stage's page, once: a wrong answer leaves the same one open. A check comes with a page each time.
+  private func findPage(_ report: FlowReport, _ path: ObjectPath) -> Bool {
+    if pageStage == .waitingForCaptcha, report.stage != .waitingForCaptcha { (url, pageStage) = (nil, nil) }
+    guard report.hasPage, isOwn, pageStage != report.stage else { return false }
+    (url, pageStage) = (pageURL(path), report.stage)
+    return true
+  }
+
+  func show(_ report: FlowReport, url: Secret<String>? = nil, setup: AppSetup? = nil) {
     if context.output.json {
       endQuestion()
-      return context.output.object(report.members(url: url))
+      return context.output.object(report.members(url: url, setup: setup))
     }
     let sentence = report.sentence(locale: context.locale)
     if isKnown(report, sentence) { return }
@@ -176,8 +210,7 @@ final class FlowFollower {
 
   /// The exit code of a flow that waits for what won't come from here; nil to go on.
   private func trouble(_ report: FlowReport) -> Int32? {
-    // Somebody else, or another command, signs in again; the flow goes on by itself then.
-    if report.stage == .reauthenticationRequired { return Prompt.canAsk ? nil : 4 }
+    if report.stage == .reauthenticationRequired { return Prompt.canAsk ? nil : hinted(report) }
     guard let name = report.errorName else { return nil }
     let code = Failure.exitCode(name)
     // What went wrong leaves the flow waiting; whoever called decides about trying again.
@@ -190,54 +223,6 @@ final class FlowFollower {
   func end(_ report: FlowReport, _ code: Int32) -> Int32 {
     if code != 0, context.output.json, let failure = report.failure(exitCode: code) { context.output.failure(failure) }
     return code
-  }
-
-  // MARK: Answers
-
-  /// Asks for what the flow waits for. An answer that isn't taken is asked for again.
-  private func ask(_ report: FlowReport, _ path: ObjectPath) throws(Failure) -> Int32? {
-    guard Prompt.canAsk, let answer = FlowAnswer.ask(report, locale: context.locale) else { return nobody(report) }
-    do throws(Failure) {
-      _ = try context.call(path, Contract.Interface.flow, answer.member, answer.arguments + [context.options()])
-    } catch {
-      guard [AuthError.invalidEmail, .weakPassword].contains(where: { $0.dbusName == error.name }) else { throw error }
-      context.output.note(Output.printable(error.message))
-      return try ask(report, path)
-    }
-    return nil
-  }
-
-  /// Nobody can be asked here: the command that answers, and exit 4.
-  func nobody(_ report: FlowReport) -> Int32 {
-    if let hint = FlowAnswer.hint(report) { context.output.note("linkctl: \(hint)") }
-    return end(report, 4)
-  }
-
-  /// A line that was typed while the flow waited.
-  private func readLine(_ path: ObjectPath) throws(Failure) -> Int32? {
-    guard let report else { return nil }
-    // The line's own end is on the screen.
-    question = nil
-    let line: String?
-    do throws(Failure) {
-      line = try Input.firstLine()
-    } catch {
-      context.output.note(Output.printable(error.message))
-      return nil
-    }
-    guard let line else {
-      inputEnded = true
-      return report.needsChoice && !waitsForSignIn ? nobody(report) : nil
-    }
-    report.stage == .conflict ? choose(line, report, path) : pasted(line)
-    return nil
-  }
-}
-
-/// An interrupted command ends with 130; the flow goes on without us.
-enum Interrupt {
-  static func endsQuietly() {
-    for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(130) } }
   }
 }
 

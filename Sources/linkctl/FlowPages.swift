@@ -17,17 +17,32 @@ extension FlowFollower {
 
   /// What the browser is started with: a page of linkd's that leads there, since every user of the machine can read command
   /// lines; the page itself where no listener is wanted, or there is none.
-  private func startURL(_ path: ObjectPath) -> Secret<String>? {
-    guard context.arguments.value("redirect") != "scheme" else { return url }
-    let options = context.options(["start-page": .boolean(true)])
-    let reply = try? context.call(path, Contract.Interface.flow, "GetUrl", [options])
-    return (reply?.first?.asString).filled.map { Secret($0) } ?? url
+  ///
+  /// - Throws: `HandlerMissing` where the browser couldn't come back (field report B085).
+  private func startURL(_ path: ObjectPath) throws(Failure) -> Secret<String>? {
+    for wantsStartPage in [context.arguments.value("redirect") != "scheme", false] {
+      let options = context.options(["start-page": .boolean(wantsStartPage), "opens-here": .boolean(true)])
+      do throws(Failure) {
+        let reply = try context.call(path, Contract.Interface.flow, "GetUrl", [options])
+        return (reply.first?.asString).filled.map { Secret($0) } ?? url
+      } catch {
+        // Without a listener there's no such page, but the browser may still come back.
+        guard !wantsStartPage else { continue }
+        if error.name == AuthError.handlerMissing.dbusName { throw error }
+      }
+    }
+    return url
   }
 
   /// Opens the page in the browser, whose exit status is looked at while the flow is waited for.
-  func openPage(_ path: ObjectPath) {
-    guard let url = startURL(path) else { return }
-    browser = WebBrowser(url)
+  func openPage(_ path: ObjectPath) throws(Failure) {
+    let start: Secret<String>?
+    do throws(Failure) { start = try startURL(path) } catch {
+      cancel(path)
+      throw error
+    }
+    guard let start else { return }
+    browser = WebBrowser(start)
     if browser == nil { return showPage(isBrowserMissing: true) }
     askForAddress()
   }
@@ -65,7 +80,9 @@ extension FlowFollower {
   private func refused(_ address: String, _ reply: [DBusValue], _ text: String) {
     if let url, Self.page(address) == Self.page(url.reveal()) { return say("command.same-page") }
     let reason = LinkRejectionReason(rawValue: reply.last?.member("reason")?.asString ?? "")
-    reason?.isOfMail == true ? say("command.no-answer") : context.output.note(text)
+    let isCheck = report?.stage == .waitingForCaptcha
+    reason?.isOfMail == true
+      ? say(isCheck ? "command.no-check-answer" : "command.no-answer") : context.output.note(text)
   }
 
   /// An address without its query and fragment.

@@ -7,6 +7,8 @@ import Texts
 struct FlowReport: Sendable {
   let id: String
   let properties: [String: DBusValue]
+  /// Whether a person has chosen the other account instead of linking.
+  var hasSwitched = false
 
   init(path: ObjectPath, properties: [String: DBusValue]) {
     id = Contract.flowID(path: path)?.value ?? path.text
@@ -25,13 +27,20 @@ struct FlowReport: Sendable {
     return details["message"]?.asString
   }
 
+  var purpose: FlowPurpose? { FlowPurpose(rawValue: text("Purpose")) }
+  /// The word of `Method`.
+  var methodName: String { text("Method") }
+
   private func text(_ name: String) -> String { properties[name]?.asString ?? "" }
 
   /// The line of `--json`: the keys of `Details` flat (cli: --json).
   /// - Parameters:
-  ///   - masked: for whoever only looks: the lifetime, and addresses masked.
+  ///   - masked: for whoever only looks: the lifetime, and addresses and numbers masked.
   ///   - url: the page to open.
-  func members(masked: Bool = false, url: Secret<String>? = nil) -> [(key: String, value: JSONValue?)] {
+  ///   - setup: of an authenticator app that is added.
+  func members(
+    masked: Bool = false, url: Secret<String>? = nil, setup: AppSetup? = nil
+  ) -> [(key: String, value: JSONValue?)] {
     var out: [(key: String, value: JSONValue?)] = [
       ("flow", .string(id)), ("app", properties["App"]?.json), ("purpose", .string(text("Purpose"))),
       ("method", .string(text("Method"))), ("stage", .string(stage.rawValue)),
@@ -46,16 +55,25 @@ struct FlowReport: Sendable {
       out.append((key, masked ? Self.masked(key, value.json) : value.json))
     }
     if let url { out.append(("url", .string(url.reveal()))) }
+    if let setup {
+      out.append(("secret", .string(setup.secret.reveal())))
+      out.append(("otpauth-uri", .string(setup.uri.reveal())))
+    }
     return out
   }
 
   private static func masked(_ key: String, _ value: JSONValue) -> JSONValue {
     switch value {
     case .string(let address) where key.hasSuffix("email"): return .string(EmailAddress.masked(address))
+    case .string(let number) where key.hasSuffix("phone-number"): return .string(PhoneMask.masked(number))
+    case .array(let elements): return .array(elements.map { masked("", $0) })
     case .object(var members):
-      // A sentence about a conflict says the address, too.
-      if let address = members["email"]?.string, let sentence = members["message"]?.string {
-        members["message"] = .string(sentence.replacing(address, with: EmailAddress.masked(address)))
+      // A sentence says the address or the number, too.
+      for (key, secret) in members where key.hasSuffix("email") || key.hasSuffix("phone-number") {
+        for (name, sentence) in members where name.hasSuffix("message") {
+          guard let full = secret.string.filled, let hidden = masked(key, secret).string else { continue }
+          members[name] = sentence.string.map { .string($0.replacing(full, with: hidden)) }
+        }
       }
       return .object(Dictionary(uniqueKeysWithValues: members.map { ($0, masked($0, $1)) }))
     default: return value
@@ -65,23 +83,37 @@ struct FlowReport: Sendable {
   /// What a person reads, in the language of `locale`.
   func sentence(locale: String?) -> String {
     if let message = conflictMessage { return Output.printable(message) }
-    if let message { return message }
+    if let displayMessage { return displayMessage }
+    let isPlain = stage == .reauthenticationRequired && errorName == AuthError.requiresRecentLogin.dbusName
+    if let message, !isPlain { return [message, triesLeft(locale: locale)].compactMap(\.self).joined(separator: " ") }
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
     values["provider-name"] = providerName.map(Output.printable)
     values["provider"] = isLinkOfProvider ? Output.printable(text("Method")) : nil
-    let name = details["user"]?.asDict.flatMap { $0["email"]?.asString ?? $0["uid"]?.asString }
+    let user = details["user"]?.json
+    let name = user.flatMap(Table.person)
     values["name"] = name.map(Output.printable)
+    for key in ["email", "phone-number"] where values[key] == nil {
+      values[key] = (reauthentication(key) ?? user?[key]?.string).map(Output.printable)
+    }
+    values["factor"] = values["display-name"] ?? Texts.lookup("factor.your-app", locale: locale)
     if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
-    let isGuest = stage == .succeeded && details["user"]?.asDict?["is-anonymous"]?.asBool == true
+    let isGuest = stage == .succeeded && user?["is-anonymous"]?.bool == true
     let text = Texts.lookup(isGuest ? "notice.signed-in-guest" : textID(isNamed: name != nil), locale: locale, values)
     return guestTextID.map { "\(text) \(Texts.lookup($0, locale: locale))" } ?? text
   }
 
   /// Who can confirm that it's the same person.
-  private var providerName: String? {
-    let names = ["provider-name", "provider-id"]
-    return names.lazy.compactMap { details["reauthentication"]?.member($0)?.asString }.first
+  private var providerName: String? { reauthentication("provider-name") ?? reauthentication("provider-id") }
+
+  /// What is said of the sign-in that a parked flow waits for.
+  private func reauthentication(_ key: String) -> String? {
+    (details["reauthentication"]?.member(key)?.asString).filled
+  }
+
+  /// Why somebody has to sign in again, in linkd's words.
+  private var displayMessage: String? {
+    stage == .reauthenticationRequired ? reauthentication("display-message").map(Output.printable) : nil
   }
 
   /// What became of the guest who was signed in before.
@@ -93,18 +125,39 @@ struct FlowReport: Sendable {
 
   private func textID(isNamed: Bool) -> String {
     let kind = details["kind"]?.asString
+    if let codeTextID { return codeTextID }
     switch stage {
-    case .succeeded where text("Purpose") == FlowPurpose.unlink.rawValue: return "done.unlink"
-    case .succeeded where isLinkOfProvider: return "done.link"
-    case .succeeded where isNamed: return "state.authenticated"
-    case .succeeded where text("Method") == SignInMethod.actionCode.description && kind != nil:
-      return "done.\(kind ?? "")"
-    case .succeeded where text("Purpose") == FlowPurpose.deleteUser.rawValue: return "done.deleteUser"
+    case .succeeded: return doneTextID(kind, isNamed: isNamed)
     case .waitingForConfirmation where kind != nil: return "confirm.\(kind ?? "")"
     case .waitingForPassword where details["new"]?.asBool == true: return "stage.waiting-for-new-password"
-    case .exchanging where text("Purpose") != FlowPurpose.signIn.rawValue: return "stage.working"
-    case .reauthenticationRequired where providerName == nil: return "stage.sign-in-again"
+    case .exchanging where purpose != .signIn: return "stage.working"
+    case .reauthenticationRequired: return reauthenticationTextID
     default: return "stage.\(stage.rawValue)"
+    }
+  }
+
+  private func doneTextID(_ kind: String?, isNamed: Bool) -> String {
+    switch purpose {
+    case .unlink: return "done.unlink"
+    case .link where hasSwitched: break
+    case .link where isLinkOfProvider: return "done.link"
+    case .link where methodName == SignInMethod.phone.description: return "done.link-phone"
+    case .updatePassword, .changeEmail, .changePhone, .enrollFactor, .unenrollFactor:
+      return "done.\(purpose?.rawValue ?? "")"
+    case .reauthenticate where isNamed: return "done.reauthenticate"
+    case .deleteUser where !isNamed: return "done.deleteUser"
+    default: break
+    }
+    if isNamed { return "state.authenticated" }
+    return methodName == SignInMethod.actionCode.description && kind != nil ? "done.\(kind ?? "")" : "stage.succeeded"
+  }
+
+  private var reauthenticationTextID: String {
+    switch reauthentication("kind") {
+    case "password": "stage.reauthentication-password"
+    case "email-link": "stage.reauthentication-email-link"
+    case "phone" where reauthentication("phone-number") != nil: "stage.reauthentication-phone"
+    default: providerName == nil ? "stage.sign-in-again" : "stage.reauthentication-required"
     }
   }
 
@@ -116,9 +169,9 @@ struct FlowReport: Sendable {
   /// Whether the flow waits for an answer that a person gives here.
   var needsAnswer: Bool {
     switch stage {
-    case .waitingForEmail, .waitingForPassword, .waitingForConfirmation: true
-    case .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .waitingForCode, .secondFactorRequired,
-      .reauthenticationRequired, .conflict, .exchanging, .succeeded, .failed, .cancelled, .expired:
+    case .waitingForEmail, .waitingForPassword, .waitingForConfirmation, .waitingForCode, .secondFactorRequired: true
+    case .starting, .waitingForLink, .waitingForRedirect, .waitingForCaptcha, .reauthenticationRequired, .conflict,
+      .exchanging, .succeeded, .failed, .cancelled, .expired:
       false
     }
   }

@@ -36,6 +36,8 @@ enum Input {
       for (signal, var handler) in zip(interrupts, handlers) { sigaction(signal, &handler, nil) }
       pthread_sigmask(SIG_SETMASK, &before, nil)
     }
+    // One that came before is not to be forgotten.
+    if Interrupt.isRaised { Interrupt.leave() }
     guard hide() else { return nil }
     defer { restore() }
     return bytes(waitingBy: {
@@ -47,7 +49,7 @@ enum Input {
       guard pselect(STDIN_FILENO + 1, &input, nil, nil, nil, &open) < 0, errno == EINTR else { return true }
       restore()
       Prompt.show("\n")
-      exit(130)
+      Interrupt.leave()
     })
   }
 
@@ -62,7 +64,7 @@ enum Input {
     return before
   }
 
-  private static func isIgnored(_ action: sigaction) -> Bool {
+  static func isIgnored(_ action: sigaction) -> Bool {
     guard let handler = action.__sigaction_handler.sa_handler else { return false }
     // SIG_IGN, which is a number in a pointer's place and no function.
     return unsafeBitCast(handler, to: Int.self) == 1

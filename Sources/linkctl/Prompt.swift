@@ -49,6 +49,7 @@ enum Prompt {
       guard let text = try Input.firstLine(), !text.isEmpty else {
         throw Failure(UsageError(message: "Standard input has no password."))
       }
+      context.hasReadPassword = true
       return Secret(text)
     }
     guard canAsk, let secret = password(isNew: isNew, locale: context.locale) else { throw .nobodyToAsk("A password") }
@@ -71,6 +72,22 @@ enum Prompt {
     return token
   }
 
+  /// A code: from standard input with `--code-stdin`, else from the terminal.
+  ///
+  /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
+  static func code(_ context: Context) throws(Failure) -> Secret<String> {
+    if context.arguments.has("code-stdin") {
+      guard let text = try Input.firstLine(), !text.isEmpty else {
+        throw Failure(UsageError(message: "Standard input has no code."))
+      }
+      return Secret(text)
+    }
+    guard canAsk, let code = secret(Texts.lookup("ask.code", locale: context.locale)) else {
+      throw .nobodyToAsk("A code")
+    }
+    return code
+  }
+
   /// A password typed at the terminal; nil at the end of input.
   static func password(isNew: Bool, locale: String?) -> Secret<String>? {
     guard isNew else { return secret(Texts.lookup("ask.password", locale: locale)) }
@@ -91,7 +108,17 @@ enum Prompt {
   }
 }
 
+extension Context {
+  /// The password of `--password-stdin`, where nothing has asked for it yet.
+  func unreadPassword() throws(Failure) -> Secret<String>? {
+    guard arguments.has("password-stdin"), !hasReadPassword else { return nil }
+    return try Prompt.password(self, isNew: false)
+  }
+}
+
 extension OptionSpec {
   /// How a script gives a password; it's never an argument.
   static let passwordInput = OptionSpec.flag("password-stdin", "read the password from standard input")
+  /// How a script gives a code.
+  static let codeInput = OptionSpec.flag("code-stdin", "read the code from standard input")
 }

@@ -13,9 +13,14 @@ enum Table {
     }
   }
 
-  /// Who a user is: the address, else the id.
+  /// Who a user is: the address, else the number, else the id.
+  static func person(_ user: JSONValue) -> String? {
+    user["email"]?.string.filled ?? user["phone-number"]?.string.filled ?? user["uid"]?.string
+  }
+
+  /// The same, and whether it's a guest.
   static func name(_ user: JSONValue) -> String? {
-    guard let name = user["email"]?.string ?? user["uid"]?.string else { return nil }
+    guard let name = person(user) else { return nil }
     return user["is-anonymous"]?.bool == true ? "\(name) (guest)" : name
   }
 
@@ -34,12 +39,19 @@ enum Table {
 
   /// One of several: a user, a provider or a factor by its name.
   private static func element(_ key: String, _ value: JSONValue) -> String {
-    value.string ?? (key == "user" ? name(value) : nil) ?? value["provider-id"]?.string ?? value["id"]?.string
+    if key == "second-factors" { return factor(value) }
+    return value.string ?? (key == "user" ? name(value) : nil) ?? value["provider-id"]?.string ?? value["id"]?.string
       ?? value["display-name"]?.string ?? value.text
   }
 
+  /// `Work (phone +*******1234)`.
+  static func factor(_ value: JSONValue) -> String {
+    let what = [value["kind"]?.string, value["phone-number"]?.string].compactMap(\.filled).joined(separator: " ")
+    return value["display-name"]?.string.filled.map { "\($0) (\(what))" } ?? what
+  }
+
   /// Seconds since 1970 in the person's own time zone.
-  private static func time(_ seconds: Int64) -> String? {
+  static func time(_ seconds: Int64) -> String? {
     var moment = time_t(seconds)
     var parts = tm()
     guard localtime_r(&moment, &parts) != nil else { return nil }

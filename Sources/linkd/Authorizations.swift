@@ -1,6 +1,7 @@
 import AppConfiguration
 import AuthCore
 import Crypto
+import Desktop
 import EventLoop
 import IdentityToolkit
 import LinkHandler
@@ -27,7 +28,7 @@ final class Authorizations {
       app: app, provider: provider, options: flow.authorizationOptions ?? AuthorizationOptions(),
       token: try services.links.token(for: flow), locale: flow.locale ?? app.languageCode,
       tenantID: flow.tenantID ?? app.tenantID)
-    if provider.client.kind == .handler { return try handlerRequest(wanted, backend: flow.key.backend) }
+    if provider.client.kind == .handler { return try handlerRequest(wanted, flow) }
     let metadata = try await services.openID.metadata(of: provider.client, providerID: provider.id)
     return try ownRequest(wanted, metadata, flow)
   }
@@ -35,17 +36,19 @@ final class Authorizations {
   // MARK: Firebase's page
 
   private func handlerRequest(
-    _ wanted: AuthorizationURL.Request, backend: Backend
+    _ wanted: AuthorizationURL.Request, _ flow: Flow
   ) throws(AuthFailure) -> PendingAuthorization {
     let sessionID = try Self.random()
     let url = AuthorizationURL.handler(
       wanted, sessionHash: Hex.encode(SHA256.hash(sessionID)), agent: "linkd/\(Release.version)",
-      backend: backend)
+      backend: flow.key.backend)
     guard let url, let scheme = AuthorizationURL.handlerScheme(wanted.app) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
-    return PendingAuthorization(
+    let page = PendingAuthorization(
       url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"], sessionID: Secret(sessionID))
+    if flow.opensBrowser { try requireHandler(page.returnURIs) }
+    return page
   }
 
   /// The page that tells people from programs before `flow` gets a text message (identity-toolkit 4.7). It comes back by
@@ -59,7 +62,20 @@ final class Authorizations {
     guard let url, let scheme = AuthorizationURL.handlerScheme(app) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
-    return PendingAuthorization(url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"])
+    let page = PendingAuthorization(url: Secret(url), returnURIs: ["\(scheme)://firebaseauth/link"])
+    if flow.opensBrowser { try requireHandler(page.returnURIs) }
+    return page
+  }
+
+  /// A browser that is opened here must find somebody who takes one of the URIs: else the person would do everything for
+  /// nothing (field report B085). Whoever opens it elsewhere pastes the address.
+  ///
+  /// - Throws: `handlerMissing`.
+  func requireHandler(_ returnURIs: [String]) throws(AuthFailure) {
+    let schemes = returnURIs.map { String($0.prefix { $0 != ":" }) }
+    if schemes.contains("http") || services.handler.registered(schemes).contains(where: { $0.winner != nil }) { return }
+    services.log.warning("nobody opens a scheme", ["scheme": schemes.first ?? "-"])
+    throw AuthFailure(.handlerMissing)
   }
 
   // MARK: An own client
@@ -99,6 +115,7 @@ final class Authorizations {
     guard let uris = ReturnURIs(scheme: wanted.provider, wanted.app, promisesIssuer: promisesIssuer) else {
       throw AuthFailure(.handlerMissing, cause: "cause.no-return-scheme")
     }
+    if flow.opensBrowser { try requireHandler(uris.returns) }
     return uris
   }
 

@@ -44,7 +44,7 @@ final class Daemon {
     let directories = Directories(environment: environment)
     guard let storage = try openStorage(directories) else { return false }
     let connection = try await connect()
-    let services = services(connection, storage)
+    let services = services(connection, directories, storage)
     let registry = AppRegistry(directories: directories, services: services)
     let coordinator = FlowCoordinator(services: services)
     coordinator.keeper = { [unowned registry] key in registry.keep(key) }
@@ -55,7 +55,7 @@ final class Daemon {
     hear(services, registry, coordinator, inbox)
     identifyCallers(connection)
     notify(of: coordinator, connection, registry)
-    export(tree, on: connection, directories, storage)
+    export(tree, on: connection, storage)
     // Before the files are read: a change between the two would be missed.
     watch(directories, registry)
     registry.reload()
@@ -76,12 +76,13 @@ final class Daemon {
 
   // MARK: Start, in order
 
-  private func services(_ connection: Connection, _ storage: Storage) -> Services {
+  private func services(_ connection: Connection, _ directories: Directories, _ storage: Storage) -> Services {
     let http = HTTPClient()
     return Services(
       log: log, storage: storage, toolkit: IdentityToolkit(http: http), openID: OpenIDClient(http: http),
       browser: Browser(connection: connection), broadcast: Broadcast(connection),
-      links: MailedLinks(storeKey: storage.key, fault: storage.fault))
+      links: MailedLinks(storeKey: storage.key, fault: storage.fault),
+      handler: SchemeRegistration(directories: directories, linkctl: linkctlPath))
   }
 
   /// Nil where another daemon holds the state.
@@ -164,11 +165,10 @@ final class Daemon {
     coordinator.returns.respond = pages.respond
   }
 
-  private func export(_ tree: ObjectTree, on connection: Connection, _ directories: Directories, _ storage: Storage) {
-    let handler = SchemeRegistration(directories: directories, linkctl: linkctlPath)
+  private func export(_ tree: ObjectTree, on connection: Connection, _ storage: Storage) {
     tree.exportAll([
       LinksInterface(tree: tree).table,
-      ManagerInterface(tree: tree, handler: handler, keyStore: storage.kind.rawValue).table,
+      ManagerInterface(tree: tree, keyStore: storage.kind.rawValue).table,
       ApplicationInterface(tree: tree).table,
     ])
     connection.export(

@@ -49,16 +49,19 @@ extension FlowCoordinator {
   }
 
   private static func unsent(_ failure: AuthFailure, _ flow: Flow) -> FlowEvent {
+    var failure = failure
     switch failure.error {
     case .captchaRequired where failure != .recaptchaEnterprise, .captchaFailed:
       return .verification(.captchaRequired)
     // It's well-formed: what the server won't have is no mistake in typing (field report B093).
     case .invalidPhoneNumber where flow.secondFactor == nil:
-      var failure = failure
       failure.cause = "cause.number-not-accepted"
-      return .verification(.sendFailed(failure))
-    default: return .verification(.sendFailed(failure))
+    case .operationNotAllowed:
+      let isFactor = flow.purpose == .enrollFactor || flow.secondFactor != nil
+      failure.cause = isFactor ? "cause.factor-switched-off" : "cause.phone-switched-off"
+    default: break
     }
+    return .verification(.sendFailed(failure))
   }
 
   func prepareVerificationPage(_ flow: Flow) {
@@ -83,7 +86,7 @@ extension FlowCoordinator {
         }
         return .verification(.enrollmentStarted(enrollment))
       } catch {
-        return .verification(.sendFailed(error))
+        return Self.unsent(error, flow)
       }
     }
   }

@@ -27,7 +27,7 @@ struct Options {
     for key in values.keys {
       switch key {
       case "locale", "purpose", "parent-window", "activation-token", "handle-token": _ = try string(key)
-      case "open-browser", "start-page": _ = try bool(key)
+      case "open-browser", "start-page", "opens-here": _ = try bool(key)
       case "emulator":
         guard let text = try string(key), !text.isEmpty, EmulatorAddress(text) == nil else { continue }
         throw .invalidArgs("The option 'emulator' must be HOST:PORT, such as '127.0.0.1:9099'.")

@@ -31,7 +31,8 @@ struct RedirectInbox {
   /// Gives the redirect to its flow, durably; what is nobody's is told to those that wait where it arrived.
   func open(_ link: Link, _ url: String, _ verdict: LinkInbox.Verdict) throws(AuthFailure) {
     if case .appVerification(let page) = link.content {
-      guard let id = verdict.flow, verdict.handled else { return }
+      // One that says nothing at all ends the flow, too: nobody waits for ever (field report B095).
+      guard let id = verdict.flow else { return }
       return try coordinator.handle(.verification(.pageReturned(page)), id)
     }
     guard case .oauthRedirect(let redirect) = link.content else { return }

@@ -40,11 +40,11 @@ struct ReturnPages {
     }
   }
 
-  /// On to the provider's page, as long as the flow waits for it.
+  /// On to the page that the flow waits for: the provider's, or the one that tells people from programs.
   private func start(_ id: FlowID) -> LoopbackResponse {
-    guard let flow = coordinator.flow(id), flow.stage == .waitingForRedirect, let url = flow.authorization?.url else {
-      return LoopbackResponse(status: 404)
-    }
+    guard let flow = coordinator.flow(id), flow.stage == .waitingForRedirect || flow.stage == .waitingForCaptcha,
+      let url = flow.page?.url
+    else { return LoopbackResponse(status: 404) }
     return LoopbackResponse(status: 303, headers: [("Location", url.reveal())])
   }
 

@@ -16,6 +16,7 @@ struct Services {
   let browser: Browser
   let broadcast: Broadcast
   let links: MailedLinks
+  let handler: SchemeRegistration
 
   /// The wall clock, Unix seconds.
   var now: Int64 { WallClock.now }

@@ -34,8 +34,9 @@ struct Architecture {
       "linkd": [
         "AuthCore", "AppConfiguration", "Texts", "LinkHandler", "EventLoop", "CLinux", "DBus", "Crypto", "DomainNames",
         "IdentityToolkit", "SessionStore", "Desktop", "Callers", "Keyring", "Loopback", "LinkdContract",
+        "PhoneVerification",
       ],
-      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "LinkdContract"],
+      "linkctl": ["AuthCore", "Texts", "BridgePage", "DBusCore", "QRCode", "LinkdContract", "PhoneVerification"],
       "AuthEmulator": ["AuthCore", "BridgePage", "EventLoop", "CMicroHTTPD", "CCrypto"],
       "auth-emulator": ["AuthEmulator"],
       // Whatever reads foreign bytes, and libdbus to compare with. In no product.

@@ -92,6 +92,52 @@ struct LoginViewModelTests {
     #expect(!auth.openSignInLink(of: "you@example.com"))
   }
 
+  @Test("a phone number: the field for a code comes, counts down, and signs in")
+  func phone() async throws {
+    let auth = InMemoryAuthService()
+    let model = LoginViewModel(auth)
+    #expect(!model.canSendCode && model.codePrompt == nil)
+    model.phoneNumber = "07700 900123"
+    await model.sendCode()
+    #expect(model.errorText?.contains("InvalidPhoneNumber") == true && model.step == nil)
+    model.phoneNumber = "+44 7700 900123"
+    await model.sendCode()
+    #expect(model.codePrompt == "The code sent to +447700900123" && !model.isLoading && !model.isSignedIn)
+    model.code = "000000"
+    await model.submitCode()
+    #expect(model.errorText?.contains("InvalidVerificationCode") == true && model.code.isEmpty)
+    #expect(model.codePrompt == "The code sent to +447700900123 (4 attempts left)")
+    await model.resendCode()
+    #expect(model.errorText?.contains("RateLimited") == true && model.codePrompt != nil)
+    model.code = try #require(auth.messages.last).code.reveal()
+    await model.submitCode()
+    #expect(model.isSignedIn && model.step == nil && model.title == "Signed in as +447700900123.")
+  }
+
+  @Test("second factors: the screen lets people choose, takes the code, and can be given up")
+  func secondFactor() async throws {
+    let key = Secret("INMEMORYKEY")
+    let auth = InMemoryAuthService(accounts: ["you@example.com": "correct horse"])
+    auth.addSecondFactor(phone: "+447700900123", displayName: "Mine", to: "you@example.com")
+    auth.addSecondFactor(authenticator: key, displayName: "App", to: "you@example.com")
+    let model = LoginViewModel(auth)
+    (model.email, model.password) = ("you@example.com", "correct horse")
+    await model.signIn()
+    #expect(model.factors?.map(\.displayName) == ["Mine", "App"] && model.errorText == nil && !model.isSignedIn)
+    await model.giveUp()
+    #expect(model.step == nil && model.errorText == nil)
+    let button = Task { await model.signInByLink() }
+    try await eventually { model.noticeText != nil }
+    auth.openSignInLink(of: "you@example.com")
+    await button.value
+    let factors = try #require(model.factors)
+    await model.choose(factors[1])
+    #expect(model.codePrompt == "The code of your authenticator app")
+    model.code = InMemoryAuthService.authenticatorCode(for: key).reveal()
+    await model.submitCode()
+    #expect(model.isSignedIn && model.step == nil)
+  }
+
   // MARK: With linkd
 
   private func model(_ world: World) async throws -> LoginViewModel {

@@ -101,14 +101,15 @@ struct FactorsWithEmulatorTests {
     if case .secondFactorRequired(let pending, [factor]) = byPassword { pendings.append(pending) }
     if case .secondFactorRequired(let pending, [factor]) = provider { pendings.append(pending) }
     #expect(pendings.count == 3)
-    for pending in pendings {
+    for (number, pending) in pendings.enumerated() {
       let wrong = try await failure { () throws(AuthFailure) in
         try await stage.toolkit.finishSecondFactor(
           pending: pending, totpCode: Secret("00000000"), factorUID: factor.uid, project: stage.project)
       }
       #expect(wrong.error == .invalidVerificationCode)
       let grant = try await stage.toolkit.finishSecondFactor(
-        pending: pending, totpCode: try await stage.show(app), factorUID: factor.uid, project: stage.project)
+        pending: pending, totpCode: try await stage.show(app, later: number + 1), factorUID: factor.uid,
+        project: stage.project)
       #expect(try IDToken(grant.idToken.reveal()).subject == "u")
     }
     #expect(
@@ -230,10 +231,12 @@ private struct FactorsStage {
   }
 
   /// What an authenticator app shows that isn't ours.
-  func show(_ app: TOTPEnrollment) async throws -> Secret<String> {
+  /// - Parameter later: periods from now; a code is taken once.
+  func show(_ app: TOTPEnrollment, later: Int = 0) async throws -> Secret<String> {
+    let time = Int(Date.now.timeIntervalSince1970) + later * app.period
     let result = try await Subprocess.run([
       "/usr/bin/oathtool", "--totp=\(app.algorithm)", "--base32", "--digits=\(app.digits)",
-      "--time-step-size=\(app.period)s", app.secret.reveal(),
+      "--time-step-size=\(app.period)s", "--now=@\(time)", app.secret.reveal(),
     ])
     #expect(result.status == 0)
     return Secret(String(result.stdout.prefix { $0 != "\n" }))

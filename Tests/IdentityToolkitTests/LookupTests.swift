@@ -17,7 +17,7 @@ struct LookupTests {
           "phoneNumber":"+1","createdAt":"1700000000123","lastLoginAt":1700000001999,"tenantId":"t",
           "providerUserInfo":[{"providerId":"google.com","federatedId":"f","rawId":"r","email":"g@b.c"},
             {"providerId":"password","rawId":"r2"},{"federatedId":"nameless"}],
-          "mfaInfo":[{"mfaEnrollmentId":"f1","phoneInfo":"+*"}]}]}
+          "mfaInfo":[{"mfaEnrollmentId":"f1","phoneInfo":"+15555550142"}]}]}
         """))
     let user = try await IdentityToolkit(http: HTTPClient()).lookup(
       idToken: Secret("ID"), project: try server.project())
@@ -36,6 +36,7 @@ struct LookupTests {
     #expect(user.providers.map(\.providerID) == ["google.com", "password"])
     #expect(user.providers.map(\.uid) == ["f", "r2"])
     #expect(user.secondFactors.map(\.uid) == ["f1"])
+    #expect(user.secondFactors.map(\.phoneNumber) == ["+*******0142"], "whole numbers are nobody's to show")
   }
 
   @Test(

@@ -2,55 +2,86 @@ import AuthCore
 import LinkHandler
 import Testing
 
-/// What is done to the signed-in account: both kinds walk the same stages.
+/// What is done to the signed-in account: all kinds walk the same stages.
 @Suite("Account flow", .timeLimit(.minutes(1)))
 struct AccountFlowTests {
-  private func rig(_ purpose: FlowPurpose) throws -> FlowRig {
+  static let password = Secret("correct horse")
+  static let all: [FlowPurpose] = [.updatePassword, .changeEmail, .unlink, .deleteUser, .unenrollFactor]
+  /// Those for which trouble waits for somebody to agree again.
+  static let agreed = all.filter { $0 != .updatePassword }
+  static let reasons = [AuthError.requiresRecentLogin, .tokenRevoked]
+
+  func rig(_ purpose: FlowPurpose) throws -> FlowRig {
     try FlowRig(.none, purpose: purpose) {
       $0.protectedUID = "u1"
-      if purpose == .unlink { $0.linkProvider = "google.com" }
+      switch purpose {
+      case .unlink: $0.linkProvider = "google.com"
+      case .changeEmail: $0.email = "new@example.com"
+      case .unenrollFactor: $0.factorUID = "m1"
+      case .updatePassword: $0.wantsNewPassword = true
+      default: break
+      }
     }
   }
 
   private func request(_ purpose: FlowPurpose) -> FlowAction {
-    purpose == .unlink ? .unlink(providerID: "google.com") : .deleteUser
+    switch purpose {
+    case .unlink: .unlink(providerID: "google.com")
+    case .changeEmail: .changeEmail(to: "new@example.com")
+    case .unenrollFactor: .unenrollFactor(uid: "m1")
+    case .updatePassword: .updatePassword(Self.password)
+    default: .deleteUser
+    }
   }
 
-  private func exchanging(_ purpose: FlowPurpose) throws -> FlowRig {
+  func exchanging(_ purpose: FlowPurpose) throws -> FlowRig {
     var run = try rig(purpose)
-    #expect(run(.started) == [.save, request(purpose)])
+    let event: FlowEvent = purpose == .updatePassword ? .passwordProvided(Self.password) : .started
+    #expect(run(event) == [.save, request(purpose)])
     #expect(run.stage == .exchanging && run.flow.sequence == 2)
     return run
   }
 
-  // Identity-toolkit 8.4: the session outlives an unlink, not a deletion.
-  @Test("unlinking keeps the session, deleting ends it, both say whose it was about")
+  // Identity-toolkit 8.4: the session outlives all of it but a deletion.
+  @Test("deleting ends the session, the rest keeps it, all say whose it was about")
   func performed() throws {
-    var unlink = try exchanging(.unlink)
-    #expect(unlink(.performed) == [.save])
-    #expect(unlink.stage == .succeeded && unlink.flow.resultUID == "u1" && unlink.flow.endedAt == 1000)
+    for purpose in Self.all where purpose != .deleteUser {
+      var run = try exchanging(purpose)
+      #expect(run(.performed) == [.save])
+      #expect(run.stage == .succeeded && run.flow.resultUID == "u1" && run.flow.endedAt == 1000)
+      #expect(run(.performed) == [] && run(.exchangeFailed(AuthFailure(.userDisabled))) == [])
+    }
     var deleted = try exchanging(.deleteUser)
     #expect(deleted(.performed) == [.endSession])
     #expect(deleted.stage == .succeeded && deleted.flow.resultUID == nil)
-    for var run in [unlink, deleted] { #expect(run(.performed) == []) }
+    #expect(deleted(.performed) == [])
   }
 
-  @Test("a sign-in that is too old parks it once; it goes on by itself", arguments: [FlowPurpose.unlink, .deleteUser])
-  func parked(_ purpose: FlowPurpose) throws {
+  // Behaviour, Reauthentication and parked operations: too old a login, or a dead token.
+  @Test("a sign-in that counts no more parks it once; it goes on by itself", arguments: all, reasons)
+  func parked(_ purpose: FlowPurpose, _ reason: AuthError) throws {
     var run = try exchanging(purpose)
     run.now = 1200
-    #expect(run(.exchangeFailed(AuthFailure(.requiresRecentLogin))) == [.save])
-    #expect(run.stage == .reauthenticationRequired && run.flow.expiresAt == 1800)
-    #expect(run(.confirmed) == [.refuse(.noSuchFlow)])
-    #expect(try run.restart() == [])
+    #expect(run(.exchangeFailed(AuthFailure(reason))) == [.save])
+    #expect(run.stage == .reauthenticationRequired && run.flow.error == reason && run.flow.expiresAt == 1800)
+    for event in [FlowEvent.confirmed, .resendRequested, .passwordProvided(Secret("other"))] {
+      #expect(run(event) == [.refuse(.noSuchFlow)])
+    }
+    #expect(run(.exchangeFailed(AuthFailure(.userDisabled))) == [] && run(.performed) == [])
+    // In the last second: what was parked in time isn't given up on its way.
+    run.now = 1799
     #expect(run(.reauthenticated) == [.save, request(purpose)])
-    #expect(run.stage == .exchanging && run.flow.error == nil)
-    #expect(run(.exchangeFailed(AuthFailure(.requiresRecentLogin))) == [.save])
-    #expect(run.stage == .failed && run.flow.error == .requiresRecentLogin)
+    #expect(run.stage == .exchanging && run.flow.error == nil && run.flow.expiresAt == 2399)
+    #expect(run(.reauthenticated) == [])
+    var done = run
+    #expect(done(.performed) == [purpose == .deleteUser ? .endSession : .save])
+    #expect(run(.exchangeFailed(AuthFailure(reason))) == [.save])
+    #expect(run.stage == .failed && run.flow.error == reason)
+    #expect(run(.reauthenticated) == [])
   }
 
   @Test("a sign-in that the daemon's end came after lets it go on at the next start")
-  func parkedOverRestart() throws {
+  func freedOverRestart() throws {
     var run = try exchanging(.unlink)
     _ = run(.exchangeFailed(AuthFailure(.requiresRecentLogin)))
     var row = run.flow
@@ -60,7 +91,18 @@ struct AccountFlowTests {
     #expect(run.stage == .exchanging)
   }
 
-  @Test("trouble waits for somebody to agree again", arguments: [FlowPurpose.unlink, .deleteUser])
+  @Test("parked over a restart it goes on, too; parked a second time it isn't", arguments: agreed, reasons)
+  func parkedOverRestart(_ purpose: FlowPurpose, _ reason: AuthError) throws {
+    var run = try exchanging(purpose)
+    _ = run(.exchangeFailed(AuthFailure(reason)))
+    #expect(try run.restart() == [])
+    #expect(run(.reauthenticated) == [.save, request(purpose)])
+    #expect(try run.restart() == [.save, request(purpose)])
+    #expect(run(.exchangeFailed(AuthFailure(reason))) == [.save])
+    #expect(run.stage == .failed && run.flow.error == reason)
+  }
+
+  @Test("trouble waits for somebody to agree again", arguments: agreed)
   func trouble(_ purpose: FlowPurpose) throws {
     var run = try exchanging(purpose)
     #expect(run(.exchangeFailed(AuthFailure(.networkUnavailable))) == [.save])
@@ -78,9 +120,13 @@ struct AccountFlowTests {
   }
 
   @Test(
-    "what fails for good ends it", arguments: [AuthError.noCurrentUser, .userMismatch, .tokenRevoked, .userNotFound])
+    "what fails for good ends it",
+    arguments: [
+      AuthError.noCurrentUser, .userMismatch, .userNotFound, .userDisabled, .emailAlreadyInUse, .factorNotFound,
+      .operationNotAllowed,
+    ])
   func refused(_ error: AuthError) throws {
-    for purpose in [FlowPurpose.unlink, .deleteUser] {
+    for purpose in Self.all {
       var run = try exchanging(purpose)
       #expect(run(.exchangeFailed(AuthFailure(error))) == [.save])
       #expect(run.stage == .failed && run.flow.error == error)
@@ -101,6 +147,13 @@ struct AccountFlowTests {
     _ = try gone.restart()
     #expect(gone(.exchangeFailed(AuthFailure(.userNotFound))) == [.save])
     #expect(gone.stage == .failed)
+    // A factor that is gone was taken away by the unanswered try.
+    var factor = try exchanging(.unenrollFactor)
+    #expect(try factor.restart() == [.save, request(.unenrollFactor)])
+    #expect(factor(.exchangeFailed(AuthFailure(.factorNotFound))) == [.save])
+    #expect(factor.stage == .succeeded && factor.flow.resultUID == "u1" && factor.flow.error == nil)
+    var mail = try exchanging(.changeEmail)
+    #expect(try mail.restart() == [.save, request(.changeEmail)])
   }
 
   @Test(
@@ -111,23 +164,28 @@ struct AccountFlowTests {
     _ = parked(.exchangeFailed(AuthFailure(.requiresRecentLogin)))
     var troubled = try exchanging(.deleteUser)
     _ = troubled(.exchangeFailed(AuthFailure(.serviceUnavailable)))
-    for var run in [try rig(.unlink), try exchanging(.deleteUser), parked, troubled] {
+    var password = try exchanging(.updatePassword)
+    _ = password(.exchangeFailed(AuthFailure(.weakPassword)))
+    for var run in [try rig(.unlink), try exchanging(.deleteUser), parked, troubled, password] {
       #expect(run(event) == [.save])
       #expect(run.stage == stage)
       for late in [FlowEvent.performed, .reauthenticated, .started, .restored, .overdue] { #expect(run(late) == []) }
-      #expect(run(.confirmed) == [.refuse(.noSuchFlow)])
+      #expect(
+        run(.confirmed) == [.refuse(.noSuchFlow)] && run(.passwordProvided(Self.password)) == [.refuse(.noSuchFlow)])
       #expect(run.stage == stage)
     }
   }
 
   @Test("nothing else is asked of a person")
   func refuses() throws {
-    var run = try exchanging(.unlink)
     let asked: [FlowEvent] = [
       .emailProvided("a@example.com"), .passwordProvided(Secret("p")), .resendRequested,
-      .conflict(.resolved(.keep, current: nil)),
+      .conflict(.resolved(.keep, current: nil)), CodeRig.provided(), .verification(.factorChosen("m1")),
     ]
-    for event in asked { #expect(run(event) == [.refuse(.noSuchFlow)]) }
-    #expect(run.stage == .exchanging)
+    for purpose in Self.all {
+      var run = try exchanging(purpose)
+      for event in asked { #expect(run(event) == [.refuse(.noSuchFlow)]) }
+      #expect(run.stage == .exchanging)
+    }
   }
 }

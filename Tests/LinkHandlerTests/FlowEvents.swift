@@ -16,8 +16,18 @@ struct FlowEvents {
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int(next(UInt64(elements.count)))] }
 
+  /// What comes for `flow` next.
+  mutating func next(_ flow: Flow) -> FlowEvent {
+    switch next(48) {
+    case 0: .cancelRequested
+    case 1: .overdue
+    case 2...16: event()
+    default: likely(flow)
+    }
+  }
+
   mutating func event() -> FlowEvent {
-    switch next(10) {
+    switch next(12) {
     case 0: .started
     case 1: pick(Self.rare)
     case 2: pick(Self.mails)
@@ -26,13 +36,15 @@ struct FlowEvents {
     case 6: .conflict(pick(Self.conflicts))
     case 7: pick([.exchanged(FlowRig.grant, uid: pick(["g1", "u1", "u2", nil])), .performed])
     case 8: pick([.exchangeFailed(AuthFailure(pick(Self.errors))), .lookUpFailed(AuthFailure(pick(Self.errors)))])
+    case 9, 10: verification()
     default: .lookedUp(pick(Self.users), guest: pick(["g1", nil, "g2"]))
     }
   }
 
   /// An event that a flow at this stage waits for.
   mutating func likely(_ flow: Flow) -> FlowEvent {
-    switch flow.stage {
+    if let event = likelyVerification(flow) { return event }
+    return switch flow.stage {
     case .starting: pick([.started, .authorization(.ready(ProviderRig.own())), pick(Self.mails)])
     case .waitingForRedirect: pick(Self.redirects)
     case .waitingForLink, .waitingForEmail, .waitingForPassword: pick(Self.mails)
@@ -88,7 +100,8 @@ struct FlowEvents {
     + ConflictChoice.allCases.map { .resolved($0, current: users[2]) } + users.map { .signedIn($0) }
     + [.timeOver, .timeOver]
   private static let errors: [AuthError] = [
-    .networkUnavailable, .tooManyRequests, .invalidCredentials, .invalidActionCode, .emailAlreadyInUse,
+    .networkUnavailable, .tooManyRequests, .invalidCredentials, .invalidActionCode, .invalidActionCode,
+    .emailAlreadyInUse,
     .emailAlreadyInUse,
     .emailMismatch, .requiresRecentLogin, .userNotFound, .invalidProviderResponse, .noSuchProvider, .weakPassword,
   ]

@@ -150,6 +150,10 @@ extension Flow {
     if mailPending { left.append("mailPending") }
     if authorization != nil { left.append("authorization") }
     if credential != nil { left.append("credential") }
+    if verification != nil { left.append("verification") }
+    if secondFactor != nil { left.append("secondFactor") }
+    if totpEnrollment != nil { left.append("totpEnrollment") }
+    if phoneProof != nil { left.append("phoneProof") }
     return left
   }
 }

@@ -9,38 +9,42 @@ import TestSupport
 final class StubService {
   nonisolated static let app = "/org/linkd/Auth1/app/demo" as ObjectPath
   nonisolated static let flow = "/org/linkd/Auth1/flow/f1" as ObjectPath
+  nonisolated static let secondFlow = "/org/linkd/Auth1/flow/f2" as ObjectPath
+  nonisolated static let secret = "JBSWY3DPEHPK3PXP"
+  nonisolated static let setupURI = "otpauth://totp/Demo:ada%40example.com?secret=JBSWY3DPEHPK3PXP&issuer=Demo"
   nonisolated static let url = "https://accounts.example/auth?client_id=a&state=s1"
 
   private let connection: Connection
-  private var stage = "waiting-for-redirect"
-  private var details: [String: DBusValue] = [:]
-  private var sequence: UInt64 = 1
-  fileprivate var lastRead: UInt64 = 0
+  /// The flow of every method that makes one, and that of `Reauthenticate`.
+  let first = StubFlow("f1"), second = StubFlow("f2")
   /// Whether somebody has read the flow as it is now.
-  var isSeen: Bool { lastRead == sequence }
+  var isSeen: Bool { first.isSeen }
   /// What `GetUrl` gives.
   var pageURL = StubService.url
-  /// The flow's purpose.
-  var purpose = "sign-in"
   /// What happens when a member is called, before it's answered.
   var reactions: [String: @LoopActor (MethodCall) -> Void] = [:]
   /// What a member fails with.
   var failures: [String: DBusError] = [:]
+  /// Whether `Cancel` isn't answered.
+  var hangs = false
   /// What `Open` says of a link; nil where it's taken.
   var refusal: String?
   /// The word that goes with it.
   var reason = "noPendingRequest"
-  /// The flow's way of signing in.
-  var flowMethod = "google.com"
   /// The ways of signing in that the account has.
   var ways = ["password", "google.com"]
+  /// What else `User` says.
+  var user: [String: DBusValue] = [:]
   private(set) var calls: [MethodCall] = []
 
   init(_ bus: PrivateBus) async throws {
     connection = try await Connection.open(.address(bus.address))
     connection.export(ExportedObject(path: Contract.rootPath, interfaces: [manager, links]))
     connection.export(ExportedObject(path: Self.app, interfaces: [signIn, account, app, session]))
-    connection.export(ExportedObject(path: Self.flow, interfaces: [flow]))
+    for flow in [first, second] {
+      flow.connection = connection
+      connection.export(ExportedObject(path: flow.path, interfaces: [flow.interface(flowMethods(flow))]))
+    }
     _ = try await connection.requestName(Contract.busName)
   }
 
@@ -50,20 +54,10 @@ final class StubService {
   }
 
   /// The flow's next stage.
-  func move(_ stage: String, _ details: [String: DBusValue] = [:]) {
-    self.stage = stage
-    self.details = details
-    sequence += 1
-    try? connection.emit(
-      path: Self.flow, interface: Contract.Interface.flow, member: "StageChanged",
-      arguments: [.string(stage), .dict([:]), .uint64(sequence)])
-  }
+  func move(_ stage: String, _ details: [String: DBusValue] = [:]) { first.move(stage, details) }
 
   /// Before anybody looks.
-  func begin(_ stage: String, _ details: [String: DBusValue] = [:]) {
-    self.stage = stage
-    self.details = details
-  }
+  func begin(_ stage: String, _ details: [String: DBusValue] = [:]) { first.begin(stage, details) }
 
   // MARK: Tables, as in the D-Bus contract
 
@@ -87,19 +81,19 @@ final class StubService {
   }
 
   private var opened: [DBusValue] {
-    guard let refusal else { return [.boolean(true), .dict(["flow": .objectPath(Self.flow)])] }
+    guard let refusal else { return [.boolean(true), .dict(["flow": .objectPath(first.path)])] }
     return [.boolean(false), .dict(["reason": .string(reason), "message": .string(refusal)])]
   }
 
   private func starting(_ name: String, _ input: Signature...) -> Method {
-    method(name, input, ["o"], [.objectPath(Self.flow)])
+    method(name, input, ["o"], [.objectPath(first.path)])
   }
 
   private var manager: Interface {
     Interface(
       Contract.Interface.manager, methods: [method("GetApp", ["s"], ["o"], [.objectPath(Self.app)])],
       properties: [
-        Property("ActiveFlows", "ao") { _ in .paths([Self.flow]) },
+        Property("ActiveFlows", "ao") { [first] _ in .paths([first.path]) },
         Property("Apps", "ao") { _ in .paths(["/org/linkd/Auth1/app/other", Self.app]) },
       ])
   }
@@ -115,7 +109,8 @@ final class StubService {
       Contract.Interface.session, methods: [],
       properties: [
         Property("User", "a{sv}", emitsChanged: .invalidates) { [weak self] _ in
-          .dict(["providers": .dicts((self?.ways ?? []).map { ["provider-id": .string($0)] })])
+          let ways = DBusValue.dicts((self?.ways ?? []).map { ["provider-id": .string($0)] })
+          return .dict((self?.user ?? [:]).merging(["providers": ways]) { $1 })
         }
       ])
   }
@@ -129,85 +124,37 @@ final class StubService {
       Contract.Interface.signIn,
       methods: [
         starting("SignInWithProvider", "s"), starting("SignInWithCustomToken", "s"), starting("SendSignInLink", "s"),
+        starting("SignInWithPhoneNumber", "s"), starting("SignInWithPassword", "s", "s"),
       ])
   }
 
   private var account: Interface {
-    Interface(Contract.Interface.account, methods: [starting("Unlink", "s"), starting("Reauthenticate")])
-  }
-
-  private var flow: Interface {
     Interface(
-      Contract.Interface.flow,
+      Contract.Interface.account,
       methods: [
-        method("GetUrl", [], ["s"]), method("ResolveConflict", ["s"]), method("Cancel", []),
-      ],
-      properties: [
-        Property("App", "o") { _ in .objectPath(Self.app) },
-        Property("Purpose", "s") { [weak self] _ in .string(self?.purpose ?? "") },
-        Property("Method", "s") { [weak self] _ in .string(self?.flowMethod ?? "") },
-        Property("Stage", "s") { [weak self] _ in .string(self?.stage ?? "") },
-        Property("Details", "a{sv}", emitsChanged: .invalidates) { [weak self] _ in .dict(self?.details ?? [:]) },
-        Property("Sequence", "t") { [weak self] _ in
-          self?.lastRead = self?.sequence ?? 0
-          return .uint64(self?.sequence ?? 0)
-        },
-        Property("CreatedAt", "x") { _ in .int64(5) }, Property("ExpiresAt", "x") { _ in .int64(9) },
-      ],
-      signals: [
-        SignalDescription(
-          "StageChanged", [Argument("stage", "s"), Argument("details", "a{sv}"), Argument("sequence", "t")])
+        starting("Unlink", "s"), starting("DeleteUser"), starting("UpdatePassword", "s"), starting("ChangeEmail", "s"),
+        starting("ChangePhoneNumber", "s"), starting("EnrollPhoneFactor", "s", "s"), starting("EnrollTotpFactor", "s"),
+        starting("UnenrollFactor", "s"), method("Reauthenticate", [], ["o"], [.objectPath(second.path)]),
       ])
   }
-}
 
-/// A bus with a stub of linkd, and `linkctl` on it, with an `xdg-open` of the test's.
-struct Desk {
-  let bus: PrivateBus
-  let stub: StubService
-  let home: Scratch
-
-  /// - Parameter xdgOpen: what `xdg-open` does after it has noted how it was called.
-  init(xdgOpen: String = "exit 0") async throws {
-    bus = try PrivateBus.start()
-    stub = try await StubService(bus)
-    home = try Scratch("linkctl")
-    let note = "printf '%s\\n' \"$#\" \"$@\" \"$(readlink /proc/self/fd/0)\" >'\(home.file("part"))'"
-    try home.write(
-      "#!/bin/sh\n\(note)\nmv '\(home.file("part"))' '\(home.file("opened"))'\n\(xdgOpen)\n", to: "bin/xdg-open",
-      executable: true)
+  private var cancel: Method {
+    Method(
+      "Cancel", in: [Argument("options", "a{sv}")],
+      handler: .async { [weak self] call in
+        self?.calls.append(call)
+        self?.reactions["Cancel"]?(call)
+        while self?.hangs == true { try? await Task.sleep(for: .milliseconds(10)) }
+        return []
+      })
   }
 
-  /// How `xdg-open` was called: the number of its arguments, these, its standard input; nil if it wasn't.
-  var opened: [String]? {
-    (try? String(contentsOfFile: home.file("opened"), encoding: .utf8))?.split(separator: "\n").map(String.init)
-  }
-
-  func environment(_ more: [String: String] = [:]) -> [String: String] {
+  private func flowMethods(_ flow: StubFlow) -> [Method] {
     [
-      "PATH": "\(home.file("bin")):/usr/bin:/bin", "HOME": home.path, "LC_ALL": "C.UTF-8",
-      "DBUS_SESSION_BUS_ADDRESS": bus.address,
-    ].merging(more) { $1 }
-  }
-
-  /// Runs `linkctl` to its end, without a terminal.
-  func linkctl(_ arguments: String..., stdin: String = "", display: Bool = false) async throws -> Subprocess.Result {
-    try await Subprocess.run(
-      ["\(World.programs)/linkctl"] + arguments, environment: environment(display ? ["DISPLAY": ":0"] : [:]),
-      stdin: stdin)
-  }
-
-  /// Runs `linkctl` at a terminal.
-  func terminal(_ arguments: String..., display: Bool = false) throws -> Terminal {
-    try Terminal(
-      ["\(World.programs)/linkctl"] + arguments, environment: environment(display ? ["DISPLAY": ":0"] : [:]))
-  }
-
-  /// The objects of a run with `--json`.
-  static func objects(_ result: Subprocess.Result) throws -> [[String: Any]] {
-    try result.stdout.split(separator: "\n").compactMap {
-      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
-    }
+      method("GetUrl", [], ["s"]), method("ResolveConflict", ["s"]), cancel, method("Resend", []),
+      method("ProvideCode", ["s"]), method("ProvidePassword", ["s"]), method("ChooseFactor", ["s"]),
+      method("GetSecret", [], ["s", "s", "x"], [.string(Self.secret), .string(Self.setupURI), .int64(9)]),
+    ]
   }
 }
 
@@ -222,12 +169,11 @@ extension StubService {
   }
 
   func begin(_ stage: String, _ details: [String: DBusValue], purpose: String, method: String = "google.com") {
-    self.purpose = purpose
-    flowMethod = method
+    (first.purpose, first.method) = (purpose, method)
     begin(stage, details)
   }
 
-  func forgetReads() { lastRead = 0 }
+  func forgetReads() { first.lastRead = 0 }
 
   func refuse(_ message: String?, _ reason: String = "noPendingRequest") { (refusal, self.reason) = (message, reason) }
 
@@ -235,16 +181,21 @@ extension StubService {
     failures[member] = DBusError(name: "org.linkd.Auth1.Error.\(name)", message: "The daemon's own text.")
   }
 
+  func hang() { hangs = true }
+
+  func mend(_ member: String) { failures[member] = nil }
+
   func has(ways: String...) { self.ways = ways }
 
   func answerURL(_ url: String) { pageURL = url }
-}
 
-/// Waits for a condition.
-func until(_ condition: () async throws -> Bool) async throws {
-  let deadline = ContinuousClock.now + .seconds(20)
-  while try await !condition() {
-    guard ContinuousClock.now < deadline else { throw World.Failure(description: "waited in vain") }
-    try await Task.sleep(for: .milliseconds(5))
+  /// The flow of `Reauthenticate`, before anybody looks.
+  func beginAgain(_ stage: String, _ details: [String: DBusValue] = [:]) {
+    (second.purpose, second.method) = ("reauthenticate", "password")
+    second.begin(stage, details)
   }
+
+  func moveAgain(_ stage: String, _ details: [String: DBusValue] = [:]) { second.move(stage, details) }
+
+  func has(user: [String: DBusValue]) { self.user = user }
 }

@@ -30,6 +30,13 @@ struct CallTests {
     return request
   }
 
+  static var phone: PhoneRequest {
+    var request = PhoneRequest(region: "GB")
+    request.opensBrowser = false
+    (request.parentWindow, request.activationToken) = ("x11:1", "t")
+    return request
+  }
+
   static var credential: OAuthCredential {
     var credential = OAuthCredential(providerID: "apple.com")
     (credential.idToken, credential.accessToken) = (Secret("i"), Secret("a"))
@@ -101,6 +108,37 @@ struct CallTests {
     Case(member: "ResolveConflict", arguments: [.string("sign-in-and-link")]) {
       try await $0.flow.resolveConflict(.signInAndLink)
     },
+    Case(
+      member: "SignInWithPhoneNumber", arguments: [.string("07700 900123")],
+      options: [
+        "purpose": .string("link"), "region": .string("GB"), "open-browser": .boolean(false),
+        "parent-window": .string("x11:1"), "activation-token": .string("t"),
+      ]
+    ) { _ = try await $0.app.startPhone("07700 900123", purpose: .link, request: phone) },
+    Case(member: "UpdatePassword", arguments: [.string("pass word")]) {
+      _ = try await $0.app.startUpdatePassword(password)
+    },
+    Case(
+      member: "ChangeEmail", arguments: [.string("a@b")], options: ["continue-url": .string("https://c")]
+    ) { _ = try await $0.app.startChangeEmail("a@b", continueURL: "https://c") },
+    Case(member: "ChangePhoneNumber", arguments: [.string("+1")], options: ["region": .string("GB")]) {
+      _ = try await $0.app.startChangePhoneNumber("+1", request: PhoneRequest(region: "GB"))
+    },
+    Case(
+      member: "EnrollPhoneFactor", arguments: [.string("+1"), .string("Mine")], options: ["region": .string("GB")]
+    ) {
+      _ = try await $0.app.startEnrollPhoneFactor("+1", displayName: "Mine", request: PhoneRequest(region: "GB"))
+    },
+    Case(member: "EnrollTotpFactor", arguments: [.string("App")]) {
+      _ = try await $0.app.startEnrollTOTPFactor(displayName: "App")
+    },
+    Case(member: "UnenrollFactor", arguments: [.string("f")]) { _ = try await $0.app.startUnenrollFactor("f") },
+    Case(member: "ChooseFactor", arguments: [.string("f")]) { try await $0.flow.chooseFactor("f") },
+    Case(member: "GetSecret", arguments: []) { rig async throws in
+      let secret = try await rig.flow.secret()
+      #expect(secret == AuthenticatorSecret(key: Secret("KEY"), uri: Secret("otpauth://x"), expiresAt: 1_000))
+      #expect(!"\(secret)".contains("KEY") && !"\(secret)".contains("otpauth"))
+    },
     Case(member: "GetUrl", arguments: []) { rig async throws in
       #expect(try await rig.flow.url() == Secret("https://page"))
     },
@@ -123,6 +161,14 @@ struct CallTests {
     Case(member: "SendEmailVerification", arguments: []) { try await $0.app.sendEmailVerification() },
     Case(member: "DeleteUser", arguments: []) { _ = try await $0.app.startDeleteUser() },
     Case(member: "Reauthenticate", arguments: []) { _ = try await $0.app.startReauthenticate() },
+    Case(
+      member: "Reauthenticate", arguments: [],
+      options: [
+        "open-browser": .boolean(false), "parent-window": .string("x11:1"), "activation-token": .string("t"),
+      ]
+    ) {
+      _ = try await $0.app.startReauthenticate(opensBrowser: false, parentWindow: "x11:1", activationToken: "t")
+    },
     Case(
       member: "GetIdToken", arguments: [],
       options: ["min-validity": .uint32(60), "force-refresh": .boolean(true), "uid": .string("u1")]

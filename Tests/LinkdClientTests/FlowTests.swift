@@ -58,11 +58,15 @@ struct FlowTests {
         "email": .string("a@b"), "phone-number": .string("+1"), "expires-at": .int64(2), "can-resend-at": .int64(3),
         "code-length": .uint32(6), "attempts-left": .uint32(4), "new": .boolean(true), "retry": .boolean(true),
         "hints": .dicts([["uid": .string("f"), "kind": .string("totp")]]),
-        "reauthentication": .dict(["kind": .string("password")]),
+        "kind": .string("totp"), "display-name": .string("Mine"),
+        "reauthentication": .dict([
+          "kind": .string("oauth"), "provider-id": .string("google.com"), "provider-name": .string("Google"),
+          "email": .string("a@b"), "phone-number": .string("+1"), "display-message": .string("Again."),
+        ]),
         "conflict": .dict([
           "kind": .string("email-already-in-use"), "options": .strings(["switch", "later", "cancel"]),
           "email": .string("a@b"), "anonymous-uid": .string("g1"), "existing-uid": .string("u1"),
-          "message": .string("There is one."),
+          "message": .string("There is one."), "phone-number": .string("+2"),
         ]),
       ])
     let status = try await flow.status()
@@ -70,10 +74,15 @@ struct FlowTests {
     #expect(status.stage == .conflict && details.error == .auth(.networkUnavailable, message: "No network."))
     #expect(details.email == "a@b" && details.phoneNumber == "+1" && details.expiresAt == 2 && details.canResendAt == 3)
     #expect(details.codeLength == 6 && details.attemptsLeft == 4 && details.isNewPassword && details.canRetry)
-    #expect(details.hints.map(\.kind) == [.totp] && details.reauthentication?["kind"] == "password")
+    #expect(details.hints.map(\.kind) == [.totp] && details.codeKind == .totp && details.displayName == "Mine")
+    var reauthentication = FlowReauthentication(.oauth)
+    (reauthentication.providerID, reauthentication.providerName) = ("google.com", "Google")
+    (reauthentication.email, reauthentication.phoneNumber, reauthentication.message) = ("a@b", "+1", "Again.")
+    #expect(details.reauthentication == reauthentication)
     let conflict = try #require(details.conflict)
     #expect(conflict.kind == .emailAlreadyInUse && conflict.options == [.switch, .cancel] && conflict.email == "a@b")
     #expect(conflict.anonymousUID == "g1" && conflict.existingUID == "u1" && conflict.message == "There is one.")
+    #expect(conflict.phoneNumber == "+2")
   }
 
   @Test(
@@ -153,6 +162,19 @@ struct FlowTests {
       await failure { () throws(LinkdError) in _ = try await rig.app.sendSignInLink(to: "a@b") }?.authError
         == .networkUnavailable)
     #expect(await rig.stub.calls.last?.member == "Cancel")
+  }
+
+  @Test("the next step of a mailed link comes when it was opened, or when no mail can be sent")
+  func nextStepOfLink() async throws {
+    let (rig, flow) = try await start()
+    var stages = flow.stages.makeAsyncIterator()
+    #expect(try await stages.next()?.stage == .waitingForLink)
+    async let step = flow.nextStep()
+    await rig.stub.move(.exchanging)
+    await rig.stub.move(.secondFactorRequired)
+    #expect(try await step.stage == .secondFactorRequired)
+    await rig.stub.move(.waitingForLink, ["error": .string(AuthError.networkUnavailable.dbusName)])
+    #expect(try await flow.nextStep().details.error?.authError == .networkUnavailable)
   }
 
   @Test("deleting the account after a sign-in too long ago is RequiresRecentLogin, and leaves no flow behind")

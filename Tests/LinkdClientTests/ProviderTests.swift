@@ -165,7 +165,9 @@ struct ProviderTests {
   @Test("with linkd: one line signs in, in the browser that the desktop opens")
   func linkdBrowser() async throws {
     let (world, app) = try await start()
+    #expect(try await world.linkctl("register").status == 0)
     let portal = try await world.startPortal()
+    #expect(try await world.linkctl("register").status == 0)
     #expect(try await app.signIn(withProvider: "google.com").email == "ada@example.com")
     withExtendedLifetime(portal) {}
     try await world.setPerson(nil)

@@ -189,7 +189,7 @@ final class StubLinkd {
       methods: [
         starting("SendSignInLink", "s"), starting("SignInWithPassword", "s", "s"), starting("CreateUser", "s", "s"),
         starting("SignInAnonymously"), starting("SignInWithProvider", "s"), starting("SignInWithCustomToken", "s"),
-        starting("SignInWithCredential", "a{sv}"),
+        starting("SignInWithCredential", "a{sv}"), starting("SignInWithPhoneNumber", "s"),
         method("FetchSignInMethods", ["s"], ["as"], [.strings(["password", "emailLink"])]),
         method("SendPasswordReset", ["s"]),
         method("CheckActionCode", ["s"], ["a{sv}"], [.dict(["kind": .string("verifyEmail")])]),
@@ -202,7 +202,9 @@ final class StubLinkd {
       Contract.Interface.account,
       methods: [
         method("UpdateProfile", ["a{sv}"]), method("SendEmailVerification", []), starting("DeleteUser"),
-        starting("Reauthenticate"), starting("Unlink", "s"),
+        starting("Reauthenticate"), starting("Unlink", "s"), starting("UpdatePassword", "s"),
+        starting("ChangeEmail", "s"), starting("ChangePhoneNumber", "s"), starting("EnrollPhoneFactor", "s", "s"),
+        starting("EnrollTotpFactor", "s"), starting("UnenrollFactor", "s"),
       ])
   }
 
@@ -212,7 +214,8 @@ final class StubLinkd {
       methods: [
         method("ProvideEmail", ["s"]), method("ProvideCode", ["s"]), method("ProvidePassword", ["s"]),
         method("Confirm", []), method("Resend", []), method("Cancel", []), method("ResolveConflict", ["s"]),
-        method("GetUrl", [], ["s"], [.string("https://page")]),
+        method("GetUrl", [], ["s"], [.string("https://page")]), method("ChooseFactor", ["s"]),
+        method("GetSecret", [], ["s", "s", "x"], [.string("KEY"), .string("otpauth://x"), .int64(1_000)]),
       ],
       properties: [
         Property("App", "o") { _ in .objectPath(Self.app) }, Property("Purpose", "s") { _ in .string("sign-in") },

@@ -5,36 +5,14 @@ import Testing
 /// The example numbers of an independent library, in the forms that it writes itself (`scripts/phone-numbers`).
 @Suite("Phone numbers of all regions", .timeLimit(.minutes(4)))
 struct AllRegionsTests {
-  struct Vector {
-    let region, kind, typedIn, text, e164: String
-  }
-
-  static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Vectors/phone-numbers.tsv")
-
-  static func lines() throws -> [Substring] { try String(contentsOf: file, encoding: .utf8).split(separator: "\n") }
-
-  static func vectors() throws -> [Vector] {
-    try lines().filter { !$0.hasPrefix("#") }.map { line in
-      let cells = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      try #require(cells.count == 5)
-      return Vector(region: cells[0], kind: cells[1], typedIn: cells[2], text: cells[3], e164: cells[4])
-    }
-  }
-
-  @Test("mobile and fixed, typed at home and abroad: the same E.164 as an independent library's")
+  @Test("every kind of number, typed at home and abroad: the same E.164 as an independent library's")
   func examples() throws {
-    for vector in try Self.vectors() {
-      let region = Region(vector.typedIn)
-      #expect((region == nil) == (vector.typedIn == "-"), "\(vector)")
-      let read = try? PhoneNumber(vector.text, region: region).e164
-      #expect(read == vector.e164, "\(vector)")
-    }
+    for vector in try NumberVector.recorded() { #expect(vector.read == vector.e164, "\(vector)") }
   }
 
   @Test("what was read reads back as it is")
   func stable() throws {
-    for e164 in Set(try Self.vectors().map(\.e164)) {
+    for e164 in Set(try NumberVector.recorded().map(\.e164)) {
       #expect((try? PhoneNumber(e164, region: nil).e164) == e164)
       #expect((try? PhoneNumber("00" + e164.dropFirst(), region: nil).e164) == e164)
     }
@@ -42,15 +20,20 @@ struct AllRegionsTests {
 
   @Test("none of the library's 245 regions is missing, with a fixed or a mobile number at least")
   func complete() throws {
-    let vectors = try Self.vectors()
-    #expect(Set(vectors.map(\.region)).count >= 245)
-    #expect(Set(vectors.filter { $0.kind == "mobile" }.map(\.region)).count >= 240)
-    #expect(vectors.allSatisfy { Region($0.region) != nil })
+    let vectors = try NumberVector.recorded()
+    let regions = vectors.filter { $0.region != "001" }
+    #expect(Set(regions.map(\.region)).count >= 245)
+    #expect(Set(regions.filter { $0.kind == "mobile" }.map(\.region)).count >= 240)
+    #expect(regions.allSatisfy { Region($0.region) != nil })
+    let kinds: Set = [
+      "fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "voip", "personal_number", "uan",
+    ]
+    #expect(kinds.isSubset(of: Set(regions.map(\.kind))))
   }
 
   @Test("table and vectors are of one release")
   func release() throws {
-    #expect(try Self.lines().first == "# version\t\(PhoneNumber.tableVersion)")
+    #expect(try NumberVector.recordedLines().first == "# version\t\(PhoneNumber.tableVersion)")
   }
 
   @Test(
@@ -62,5 +45,22 @@ struct AllRegionsTests {
     ])
   func international(_ number: String) throws {
     #expect(try PhoneNumber(number, region: nil).e164 == number)
+    #expect(try PhoneNumber("00" + number.dropFirst(), region: Region("DE")).e164 == number)
+  }
+}
+
+/// The library itself, where it could be had: the recorded numbers are compared in any case.
+@Suite("Phone numbers beside an independent library", .timeLimit(.minutes(10)))
+struct NumberLibraryTests {
+  @Test(
+    "B087, B088, B091: all regions, all kinds of numbers, all writings: the same E.164",
+    .enabled(
+      if: NumberLibrary.isInstalled, "phonenumbers isn't installed (make deps): only what was recorded is compared"))
+  func everything() async throws {
+    let vectors = try await NumberLibrary.everything()
+    #expect(vectors.count > 20_000)
+    #expect(Set(vectors.map(\.region)).count >= 246)
+    let different = vectors.filter { $0.read != $0.e164 }
+    #expect(different.isEmpty, "\(different.count): \(different.prefix(20))")
   }
 }

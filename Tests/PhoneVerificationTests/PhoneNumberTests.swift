@@ -93,6 +93,31 @@ struct PhoneNumberTests {
     #expect(try PhoneNumber("+383 43 201 234", region: nil).e164 == "+38343201234")
   }
 
+  @Test("B093: a well-formed number that the service may refuse isn't refused here")
+  func notAccepted() throws {
+    for region in [nil, "GB", "US"] {
+      #expect(try PhoneNumber("+441632960123", region: region.map(Self.region)).e164 == "+441632960123")
+    }
+    #expect(try PhoneNumber("01632 960123", region: Self.region("GB")).e164 == "+441632960123")
+  }
+
+  @Test(
+    "numbers of companies are shorter or longer than persons'",
+    arguments: [
+      ("AU", "13 00 00", "+61130000"), ("AU", "1800 123 456", "+611800123456"), ("NO", "02000", "+4702000"),
+      ("BY", "8 801 123 4567", "+3758011234567"), ("GB", "0800 1111", "+448001111"),
+    ])
+  func services(_ region: String, _ text: String, _ e164: String) throws {
+    #expect(try PhoneNumber(text, region: Self.region(region)).e164 == e164)
+    #expect(try PhoneNumber(e164, region: nil).e164 == e164)
+  }
+
+  @Test("a missing digit isn't made up for by a shorter number of a company's")
+  func shortOfServices() throws {
+    #expect(throws: PhoneNumberError.tooShort) { try PhoneNumber("0412 345 67", region: Self.region("AU")) }
+    #expect(throws: PhoneNumberError.tooShort) { try PhoneNumber("07700 900", region: Self.region("GB")) }
+  }
+
   @Test("B091: the table names its version")
   func version() {
     #expect(PhoneNumber.tableVersion.wholeMatch(of: #/[0-9]+\.[0-9]+\.[0-9]+/#) != nil)

@@ -16,6 +16,8 @@ struct RoundTripTests {
       try unset(#require(flow.answer), TokenGrant(idToken: Secret(""), refreshToken: Secret(""), expiresIn: 0))
         == ["idToken", "refreshToken"], "secrets all look alike; they're compared below")
     #expect(unset(fullAuthorizationOptions(), AuthorizationOptions()).isEmpty)
+    #expect(unset(fullVerification(), PendingVerification()).isEmpty)
+    #expect(unset(fullSecondFactor(), PendingSecondFactor(credential: Secret(""), factors: [])) == ["credential"])
     #expect(unset(fullCredential(), OAuthCredential(providerID: "")).isEmpty)
     let request = PendingAuthorization(url: Secret(""), returnURIs: [])
     #expect(unset(fullAuthorization(), request) == ["url"], "a secret")
@@ -58,6 +60,15 @@ struct RoundTripTests {
       try store.save(flow)
       #expect(try store.flow(flow.id) == flow)
     }
+  }
+
+  @Test("what signs in by phone is stored whole, a code too")
+  func phoneCredential() throws {
+    let store = try Fixture().open()
+    var flow = makeFlow("a")
+    flow.phoneProof = .code(Secret("123456"), sessionInfo: Secret("session"))
+    try store.save(flow)
+    #expect(try store.flow(flow.id) == flow)
   }
 
   @Test(arguments: FlowStage.allCases) func stages(stage: FlowStage) throws {
@@ -110,7 +121,8 @@ struct RoundTripTests {
 
   @Test func everyPropertyOfTheLastUser() throws {
     let store = try Fixture().open()
-    let user = LastUser(uid: "u", email: "u@example.com", signInMethod: "emailLink", reason: "TokenRevoked")
+    let user = LastUser(
+      uid: "u", email: "u@example.com", phoneNumber: "+15555550100", signInMethod: "emailLink", reason: "TokenRevoked")
     #expect(unset(user, LastUser(uid: "", email: nil, signInMethod: "", reason: "")).isEmpty)
     try store.removeSession(production, uid: nil, lastUser: user)
     #expect(try store.loadSession(production)?.lastUser == user)

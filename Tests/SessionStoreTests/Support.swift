@@ -128,7 +128,36 @@ func fullFlow() -> Flow {
   flow.previousUID = "previous"
   flow.signInMethods = ["password", "google.com"]
   flow.endedAt = .max
+  flow.phoneNumber = "+15555550100"
+  flow.verification = fullVerification()
+  flow.secondFactor = fullSecondFactor()
+  flow.totpEnrollment = TOTPEnrollment(
+    secret: Secret("JBSWY3DPEHPK3PXP"), digits: 8, period: 60, algorithm: "SHA256", sessionInfo: Secret("enrollment"),
+    endsAt: 33)
+  flow.phoneProof = .temporaryProof(Secret("proof"), phoneNumber: "+15555550101")
+  flow.factorUID = "factor"
   return flow
+}
+
+func fullVerification() -> PendingVerification {
+  var verification = PendingVerification()
+  verification.sessionInfo = Secret("session info")
+  verification.code = Secret("123456")
+  verification.attemptsLeft = 2
+  verification.page = fullAuthorization()
+  verification.recaptchaToken = Secret("recaptcha")
+  return verification
+}
+
+func fullSecondFactor() -> PendingSecondFactor {
+  var phone = SecondFactor(uid: "one", kind: .phone)
+  phone.displayName = "Mine"
+  phone.phoneNumber = "+*******0100"
+  phone.enrolledAt = 44
+  var pending = PendingSecondFactor(
+    credential: Secret("pending"), factors: [phone, SecondFactor(uid: "two", kind: .totp)])
+  pending.chosen = "two"
+  return pending
 }
 
 func fullAuthorizationOptions() -> AuthorizationOptions {

@@ -42,6 +42,25 @@ public final class Terminal {
     }
   }
 
+  /// Waits until it's shown, and what is typed isn't any more.
+  public func asksSecretly(_ part: String, count: Int = 1) async throws {
+    try await shows(part, count: count)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while echoes {
+      guard ContinuousClock.now < deadline else { throw World.Failure(description: "what is typed is shown") }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  /// Whether what is typed is shown.
+  public var echoes: Bool {
+    var mode = termios()
+    return tcgetattr(slave, &mode) == 0 && mode.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  /// Sends the program a signal.
+  public func signal(_ number: Int32) { kill(pid, number) }
+
   private func collect() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while case let count = read(output.read, &buffer, buffer.count), count > 0 {

@@ -9,6 +9,6 @@ extension Operation {
       Passkeys.operations, Tenants.operations, ProjectConfig.operations, AccountLists.operations,
       BatchCreate.operations, SessionCookie.operations, ActionPage.operations, ContinuePage.operations,
       HandlerPage.operations, Discovery.operations, Authorize.operations, TokenEndpoint.operations,
-      ProviderControl.operations, PhoneControl.operations, Unsupported.operations,
+      ProviderControl.operations, PhoneControl.operations, RevokeToken.operations, Unsupported.operations,
     ].flatMap(\.self)
 }

@@ -42,6 +42,7 @@ enum SecondFactorEnrollment {
     }
     let now = world.now
     try world[call.scope].checkRecentLogin(call, now: now)
+    try checkRoom(account, world[call.scope])
     if world[call.scope].hasTOTP, call.body["totpEnrollmentInfo"] != nil {
       return .json(TOTP.begin(&world[call.scope], now: now))
     }
@@ -49,13 +50,14 @@ enum SecondFactorEnrollment {
       throw APIError("INVALID_ARGUMENT : ((Missing phoneEnrollmentInfo.))")
     }
     let number = info["phoneNumber"]?.string ?? ""
-    try Check.phoneNumber(number)
+    try Check.phoneNumber(number, isStrict: world.hasProductionRules)
     try checkNew(number, account)
     return .json(["phoneSessionInfo": ["sessionInfo": .string(try world.sendSMS(to: number, info, call.scope))]])
   }
 
   private static func finalize(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
     var (account, session) = try owner(call, world[call.scope])
+    try checkRoom(account, world[call.scope])
     let factor: SecondFactor
     if world[call.scope].hasTOTP, let info = call.body["totpVerificationInfo"] {
       factor = try TOTP.finish(info, displayName: call["displayName"], &world[call.scope], now: world.now)
@@ -63,7 +65,7 @@ enum SecondFactorEnrollment {
       guard let info = call.body["phoneVerificationInfo"] else {
         throw APIError("INVALID_ARGUMENT : ((Missing phoneVerificationInfo.))")
       }
-      let number = try provenNumber(info, &world[call.scope], now: world.now)
+      let number = try provenNumber(info, call.scope, &world)
       try checkNew(number, account)
       factor = SecondFactor(phoneNumber: number, displayName: call["displayName"], enrolledAt: Dates.iso(world.now))
     }
@@ -79,11 +81,12 @@ enum SecondFactorEnrollment {
   }
 
   /// The number of the code that somebody gives.
-  static func provenNumber(_ info: JSONValue, _ project: inout Project, now: Int64) throws(APIError) -> String {
+  static func provenNumber(_ info: JSONValue, _ scope: Scope, _ world: inout World) throws(APIError) -> String {
     if info["androidVerificationProof"] != nil { throw .notImplemented("androidVerificationProof is unsupported!") }
     guard let code = info["code"]?.string, !code.isEmpty else { throw APIError("MISSING_CODE") }
     guard let session = info["sessionInfo"]?.string, !session.isEmpty else { throw APIError("MISSING_SESSION_INFO") }
-    return try project.redeemSMS(session: session, code: code, now: now)
+    let (now, isStrict) = (world.now, world.hasProductionRules)
+    return try world[scope].redeemSMS(session: session, code: code, now: now, isStrict: isStrict)
   }
 
   private static func withdraw(_ call: Call, _ world: inout World) throws(APIError) -> Reply {
@@ -111,6 +114,13 @@ enum SecondFactorEnrollment {
       throw APIError("UNSUPPORTED_FIRST_FACTOR : MFA is not available for the given first factor.")
     }
     return (account, session)
+  }
+
+  /// As production refuses; the recorded service never counts.
+  private static func checkRoom(_ account: Account, _ project: Project) throws(APIError) {
+    guard account.factors?.count ?? 0 < project.factorSettings.limit else {
+      throw APIError("SECOND_FACTOR_LIMIT_EXCEEDED : Maximum number of second factors reached.")
+    }
   }
 
   private static func checkNew(_ number: String, _ account: Account) throws(APIError) {

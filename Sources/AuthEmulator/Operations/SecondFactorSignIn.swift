@@ -28,7 +28,8 @@ enum SecondFactorSignIn {
     guard let id = call.filled("mfaEnrollmentId") else {
       throw APIError("MISSING_MFA_ENROLLMENT_ID : No second factor identifier is provided.")
     }
-    let account = try PendingCredential.redeem(pending, world[call.scope], now: world.now).account
+    let isStrict = world.hasProductionRules
+    let account = try PendingCredential.redeem(pending, world[call.scope], now: world.now, isStrict: isStrict).account
     guard let number = account.factors?.first(where: { $0.id == id })?.phoneNumber else {
       throw APIError("MFA_ENROLLMENT_NOT_FOUND")
     }
@@ -42,28 +43,40 @@ enum SecondFactorSignIn {
     guard let pending = call.filled("mfaPendingCredential") else {
       throw APIError("MISSING_CREDENTIAL : Please set MFA Pending Credential.")
     }
-    var (account, provider) = try PendingCredential.redeem(pending, world[call.scope], now: world.now)
-    let factor = try proven(call, account, &world)
+    let isStrict = world.hasProductionRules
+    var (account, provider) = try PendingCredential.redeem(
+      pending, world[call.scope], now: world.now, isStrict: isStrict)
+    let factor = try proven(call, account, pending, &world)
+    account.factors = account.factors?.map { $0.id == factor.id ? factor : $0 }
+    // A code counts once, even for somebody who isn't let in.
+    world[call.scope].store(account)
     if account.disabled == true { throw APIError("USER_DISABLED") }
     account.lastLoginAt = String(world.now)
     world[call.scope].store(account)
     var session = Session(provider: provider)
     session.factor = Session.Factor(id: factor.id, kind: factor.kind)
-    return .json(try world.admit(account, session, call.scope).without("expiresIn"))
+    let tokens = try world.admit(account, session, call.scope)
+    world[call.scope].pending[pending]?.isSpent = true
+    return .json(tokens.without("expiresIn"))
   }
 
-  private static func proven(_ call: Call, _ account: Account, _ world: inout World) throws(APIError) -> SecondFactor {
+  private static func proven(
+    _ call: Call, _ account: Account, _ pending: String, _ world: inout World
+  ) throws(APIError) -> SecondFactor {
     if world[call.scope].hasTOTP, let info = call.body["totpVerificationInfo"] {
-      guard let factor = account.factors?.first(where: { $0.id == call["mfaEnrollmentId"] }) else {
+      guard var factor = account.factors?.first(where: { $0.id == call["mfaEnrollmentId"] }) else {
         throw APIError("MFA_ENROLLMENT_NOT_FOUND")
       }
-      try TOTP.check(info["verificationCode"]?.string, of: factor, now: world.now)
+      guard try TOTP.accepts(info["verificationCode"]?.string, of: &factor, now: world.now) else {
+        world[call.scope].pending[pending]?.attempts += 1
+        throw APIError("INVALID_CODE")
+      }
       return factor
     }
     guard let info = call.body["phoneVerificationInfo"] else {
       throw APIError("INVALID_ARGUMENT : MFA provider not supported!")
     }
-    let number = try SecondFactorEnrollment.provenNumber(info, &world[call.scope], now: world.now)
+    let number = try SecondFactorEnrollment.provenNumber(info, call.scope, &world)
     // Clients that know the masked number alone send the code there.
     let factor = account.factors?.first { $0.phoneNumber == number || $0.maskedNumber == number }
     guard let factor else { throw APIError("MFA_ENROLLMENT_NOT_FOUND") }

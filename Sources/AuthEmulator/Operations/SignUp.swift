@@ -121,7 +121,15 @@ enum Check {
   }
 
   /// Nothing but the leading plus is looked at.
-  static func phoneNumber(_ number: String) throws(APIError) {
+  /// - Parameter isStrict: whether it must be E.164, as in production.
+  static func phoneNumber(_ number: String, isStrict: Bool = false) throws(APIError) {
     if !number.hasPrefix("+") { throw APIError("INVALID_PHONE_NUMBER : Invalid format.") }
+    guard isStrict else { return }
+    let digits = number.utf8.dropFirst()
+    guard digits.allSatisfy({ (0x30...0x39).contains($0) }), digits.first != 0x30 else {
+      throw APIError("INVALID_PHONE_NUMBER : Invalid format.")
+    }
+    if digits.count < 6 { throw APIError("INVALID_PHONE_NUMBER : TOO_SHORT") }
+    if digits.count > 15 { throw APIError("INVALID_PHONE_NUMBER : TOO_LONG") }
   }
 }

@@ -4,7 +4,6 @@ enum Unsupported {
     toolkit("v1/accounts:signInWithGameCenter", "accounts.signInWithGameCenter"),
     toolkit("v1/accounts:verifyIosClient", "accounts.verifyIosClient"),
     toolkit("v1/accounts:issueSamlResponse", "accounts.issueSamlResponse"),
-    toolkit("v2/accounts:revokeToken", "accounts.revokeToken"),
     toolkit("v2/passwordPolicy", "getPasswordPolicy", method: "GET"),
     toolkit("v1/sessionCookiePublicKeys", "getSessionCookiePublicKeys", method: "GET"),
     toolkit("v2/defaultSupportedIdps", "defaultSupportedIdps.list", method: "GET"),

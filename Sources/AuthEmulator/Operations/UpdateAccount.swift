@@ -44,6 +44,11 @@ enum UpdateAccount {
       if call.filled("password") != nil || call.filled("email") != nil {
         try world[call.scope].checkRecentLogin(call, now: world.now)
       }
+      if world.hasProductionRules, let email = call.filled("email")?.lowercased(), email != before.account.email,
+        before.account.factors?.isEmpty == false
+      {
+        throw APIError("EMAIL_CHANGE_NEEDS_VERIFICATION : Multi-factor users must always have a verified email.")
+      }
     }
     try change.email(call, world[call.scope])
     try change.password(call, now: world.now)

@@ -13,7 +13,7 @@ extension World {
   mutating func sendSMS(to number: String, _ wish: JSONValue?, _ scope: Scope) throws(APIError) -> String {
     let settings = self[scope].phone
     if settings.testNumbers[number] == nil { try checkCaptcha(wish, settings) }
-    return self[scope].sendSMS(to: number, now: now)
+    return try self[scope].sendSMS(to: number, now: now)
   }
 
   /// As production refuses (identity-toolkit 2.12, 6.5); a token is used by being looked at.

@@ -4,9 +4,10 @@ import AuthCore
 /// Each has the settings of a project or a tenant, and what a `PATCH` doesn't name is as at first.
 ///
 /// `PATCH phone` takes `captcha`, `enforcement`, `captchaLifetime`, `testNumbers` (`{"+15555550100": "123456"}`),
-/// `codeLifetime`, `attempts` (`PhoneSettings`). `PATCH factors` takes `pendingLifetime`, `enrollmentLifetime`, `period`,
-/// `digits`, `algorithm`, `mailsAdditions`, `quietRemovals` (`FactorSettings`). `PATCH recentLogin` takes `seconds`;
-/// `POST recentLogin:lapse` makes the logins so far old.
+/// `codeLifetime`, `attempts`, `messages`, `quota`, `proofLifetime` (`PhoneSettings`). `PATCH factors` takes
+/// `pendingLifetime`, `enrollmentLifetime`, `period`, `digits`, `algorithm`, `attempts`, `limit`, `mailsAdditions`,
+/// `quietRemovals` (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse` makes the logins so far
+/// old.
 enum PhoneControl {
   static let operations: [Operation] = [
     Operation(
@@ -42,13 +43,15 @@ enum PhoneControl {
     truths: ["captcha"],
     others: [
       "enforcement": .word(PhoneSettings.Enforcement.allCases.map(\.rawValue)), "captchaLifetime": .number,
-      "testNumbers": .anything, "codeLifetime": .number, "attempts": .number,
+      "testNumbers": .anything, "codeLifetime": .number, "attempts": .number, "messages": .number, "quota": .number,
+      "proofLifetime": .number,
     ])
 
   private static let factorFields = Shape.fields(
     truths: ["mailsAdditions", "quietRemovals"],
     others: [
       "pendingLifetime": .number, "enrollmentLifetime": .number, "period": .number, "digits": .number,
+      "attempts": .number, "limit": .number,
       "algorithm": .word(FactorSettings.Algorithm.allCases.map(\.rawValue)),
     ])
 
@@ -58,7 +61,10 @@ enum PhoneControl {
     settings.enforcement = body["enforcement"]?.string.flatMap(PhoneSettings.Enforcement.init)
     settings.captchaLifetime = try seconds(body, "captchaLifetime") ?? settings.captchaLifetime
     settings.codeLifetime = try seconds(body, "codeLifetime")
-    settings.attempts = try number(body, "attempts", 0...Int64(Int32.max)).map { Int($0) }
+    settings.proofLifetime = try seconds(body, "proofLifetime") ?? settings.proofLifetime
+    settings.attempts = try count(body, "attempts")
+    settings.messages = try count(body, "messages")
+    settings.quota = try count(body, "quota")
     for (number, code) in body["testNumbers"]?.object ?? [:] {
       guard let code = code.string, !code.isEmpty else {
         throw .invalidPayload("/testNumbers/\(number) must be string")
@@ -75,6 +81,8 @@ enum PhoneControl {
     settings.period = try number(body, "period", 1...3600) ?? settings.period
     settings.digits = try number(body, "digits", 6...8).map { Int($0) } ?? settings.digits
     settings.algorithm = body["algorithm"]?.string.flatMap(FactorSettings.Algorithm.init) ?? .sha1
+    settings.attempts = try count(body, "attempts")
+    settings.limit = try count(body, "limit") ?? settings.limit
     settings.mailsAdditions = body["mailsAdditions"]?.bool ?? false
     settings.hasQuietRemovals = body["quietRemovals"]?.bool ?? false
     return settings
@@ -82,6 +90,10 @@ enum PhoneControl {
 
   private static func seconds(_ body: JSONValue, _ name: String) throws(APIError) -> Int64? {
     try number(body, name, 0...1_000_000_000)
+  }
+
+  private static func count(_ body: JSONValue, _ name: String) throws(APIError) -> Int? {
+    try number(body, name, 0...Int64(Int32.max)).map { Int($0) }
   }
 
   private static func number(

@@ -21,6 +21,12 @@ public struct PhoneSettings: Sendable, Equatable {
   public var codeLifetime: Int64?
   /// Wrong codes that a message bears, then `TOO_MANY_ATTEMPTS_TRY_LATER`, whatever the code; nil: any number.
   public var attempts: Int?
+  /// Messages to a number within an hour, then `TOO_MANY_ATTEMPTS_TRY_LATER`; nil: any number. Numbers for tests get none.
+  public var messages: Int?
+  /// Messages of the project in all, then `QUOTA_EXCEEDED`; nil: any number.
+  public var quota: Int?
+  /// Seconds that a temporary proof counts, then `INVALID_TEMPORARY_PROOF`.
+  public var proofLifetime: Int64 = 3600
 
   /// The recorded service's: nothing is asked.
   public init() {}
@@ -44,6 +50,11 @@ public struct FactorSettings: Sendable, Equatable {
   public var digits = 6
   /// Their hash.
   public var algorithm = Algorithm.sha1
+  /// Wrong codes of an authenticator app that a sign-in or an enrollment bears, then `TOO_MANY_ATTEMPTS_TRY_LATER`, whatever
+  /// the code; nil: any number.
+  public var attempts: Int?
+  /// Second factors of an account, then `SECOND_FACTOR_LIMIT_EXCEEDED`.
+  public var limit = 5
   /// Whether a new factor is told by mail, with a code that takes it away (`REVERT_SECOND_FACTOR_ADDITION`), as in production.
   public var mailsAdditions = false
   /// Whether who takes a factor away gets no tokens with the answer, which a client has to bear (identity-toolkit 8.9).

@@ -19,21 +19,6 @@ struct OobRecord: Sendable {
   }
 }
 
-/// A code that was sent by text message.
-struct SMSRecord: Sendable {
-  let code: String
-  let phoneNumber: String
-  let sessionInfo: String
-  /// Unix milliseconds.
-  let sentAt: Int64
-  /// Wrong codes that it has been tried with.
-  var attempts = 0
-
-  var json: JSONValue {
-    ["code": .string(code), "phoneNumber": .string(phoneNumber), "sessionInfo": .string(sessionInfo)]
-  }
-}
-
 /// A project, or a tenant of it: its accounts, the codes on their way, its settings.
 struct Project: Sendable {
   let id: String
@@ -42,9 +27,7 @@ struct Project: Sendable {
   /// In the order they were made.
   private(set) var accounts: [Account] = []
   private(set) var oobCodes: [OobRecord] = []
-  var smsCodes: [SMSRecord] = []
-  /// Numbers by the temporary proof that somebody has them.
-  var phoneProofs: [String: String] = [:]
+  var messages = TextMessages()
   var allowDuplicateEmails = false
   var improvedEmailPrivacy = false
 
@@ -61,8 +44,9 @@ struct Project: Sendable {
   var phone = PhoneSettings()
   var factorSettings = FactorSettings()
   var recentLogin = RecentLogin()
-  /// When first factors were shown, by what they gave; Unix milliseconds.
-  var pendingSince: [String: Int64] = [:]
+  /// What shown first factors gave.
+  var pending: [String: PendingCredential.State] = [:]
+  var revokedTokens: [RevokedToken] = []
 
   init(id: String, tenant: Tenant? = nil) { (self.id, self.tenant) = (id, tenant) }
 
@@ -79,6 +63,10 @@ struct Project: Sendable {
     accounts.first { $0.passkeys?.contains { $0.credentialID == passkey } == true }
   }
   func account(phoneNumber: String) -> Account? { accounts.first { $0.phoneNumber == phoneNumber } }
+  /// Whether a number is somebody's second factor.
+  func hasFactor(_ number: String) -> Bool {
+    accounts.contains { $0.factors?.contains { $0.phoneNumber == number } == true }
+  }
   func account(provider: String, rawID: String) -> Account? {
     accounts.first { $0.providers?.contains { $0.providerID == provider && $0.rawID == rawID } == true }
   }
@@ -105,33 +93,6 @@ struct Project: Sendable {
 
   mutating func delete(_ localID: String) { accounts.removeAll { $0.localID == localID } }
   mutating func deleteAllAccounts() { accounts = [] }
-
-  /// Sends a code to a number and gives the session it belongs to.
-  mutating func sendSMS(to number: String, now: Int64) -> String {
-    let record = SMSRecord(
-      code: phone.testNumbers[number] ?? RandomText.digits(6), phoneNumber: number,
-      sessionInfo: RandomText.urlLetters(226), sentAt: now)
-    smsCodes.append(record)
-    return record.sessionInfo
-  }
-
-  /// The number that a code of a text message proves; the code is spent by that.
-  mutating func redeemSMS(session: String?, code: String?, now: Int64) throws(APIError) -> String {
-    guard let index = smsCodes.firstIndex(where: { $0.sessionInfo == session }) else {
-      throw APIError("INVALID_SESSION_INFO")
-    }
-    if let lifetime = phone.codeLifetime, now >= smsCodes[index].sentAt + lifetime * 1000 {
-      throw APIError("SESSION_EXPIRED")
-    }
-    if let attempts = phone.attempts, smsCodes[index].attempts >= attempts {
-      throw APIError("TOO_MANY_ATTEMPTS_TRY_LATER")
-    }
-    guard smsCodes[index].code == code else {
-      smsCodes[index].attempts += 1
-      throw APIError("INVALID_CODE")
-    }
-    return smsCodes.remove(at: index).phoneNumber
-  }
 
   func oobCode(_ code: String) -> OobRecord? { oobCodes.first { $0.code == code } }
   mutating func spend(_ code: OobRecord) { oobCodes.removeAll { $0.code == code.code } }

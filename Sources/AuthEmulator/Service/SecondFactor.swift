@@ -9,6 +9,8 @@ struct SecondFactor: Sendable, Equatable {
   var totpSecret: String?
   /// What its codes are like.
   var totp = FactorSettings()
+  /// The periods whose code has been taken: each is once (RFC 6238, 5.2).
+  var usedSteps: Set<Int64> = []
   var displayName: String?
   /// ISO 8601; nil where an administrator didn't say.
   var enrolledAt: String?
@@ -46,52 +48,12 @@ struct SecondFactor: Sendable, Equatable {
   }
 }
 
-/// What the first factor alone gives: base64 of JSON, good any number of times.
-enum PendingCredential {
-  private static let mark = "_AuthEmulatorMfaPendingCredential"
-
-  /// The part of a sign-in's answer that stands in place of tokens.
-  static func answer(_ account: Account, provider: String, _ project: Project) -> JSONValue {
-    var content: [(key: String, value: JSONValue)] = [
-      (mark, "DO NOT MODIFY"), ("localId", .string(account.localID)), ("signInProvider", .string(provider)),
-      ("projectId", .string(project.id)),
-    ]
-    if let tenant = project.tenant { content.append(("tenantId", .string(tenant.id))) }
-    return [
-      "mfaPendingCredential": .string(Base64.encode(JSONValue.object(text: content))),
-      "mfaInfo": .array((account.factors ?? []).map(\.hint)),
-    ]
-  }
-
-  /// The account and the first factor's provider.
-  static func redeem(
-    _ text: String, _ project: Project, now: Int64
-  ) throws(APIError) -> (account: Account, provider: String) {
-    guard let bytes = Base64.decode(text), let content = try? JSONText.parse(bytes), content[mark] != nil,
-      let localID = content["localId"]?.string, let provider = content["signInProvider"]?.string
-    else { throw APIError("((Invalid phoneVerificationInfo.mfaPendingCredential.))") }
-    guard content["projectId"]?.string == project.id else {
-      throw APIError("INVALID_PROJECT_ID : Project ID does not match MFA pending credential.")
-    }
-    if let lifetime = project.factorSettings.pendingLifetime, let since = project.pendingSince[text],
-      now >= since + lifetime * 1000
-    {
-      throw APIError("INVALID_MFA_PENDING_CREDENTIAL")
-    }
-    guard let account = project.account(localID) else {
-      throw APIError("((User in pendingCredentialPayload does not exist.))")
-    }
-    return (account, provider)
-  }
-}
-
 extension World {
   /// What a sign-in ends with: tokens, or a pending credential where the account has second factors.
   mutating func finishSignIn(_ account: Account, _ session: Session, _ scope: Scope) throws(APIError) -> JSONValue {
     if self[scope].hasFactors, account.factors?.isEmpty == false {
-      let answer = PendingCredential.answer(account, provider: session.provider, self[scope])
-      if let pending = answer["mfaPendingCredential"]?.string { self[scope].pendingSince[pending] = now }
-      return answer
+      let (now, isStrict) = (now, hasProductionRules)
+      return PendingCredential.answer(account, provider: session.provider, &self[scope], now: now, isStrict: isStrict)
     }
     return try admit(account, session, scope)
   }

@@ -11,6 +11,8 @@ enum TOTP {
     /// Unix milliseconds.
     let endsAt: Int64
     let settings: FactorSettings
+    /// Wrong codes that it has been tried with.
+    var attempts = 0
   }
 
   /// How many periods a clock may be off, either way.
@@ -36,23 +38,34 @@ enum TOTP {
     _ info: JSONValue, displayName: String?, _ project: inout Project, now: Int64
   ) throws(APIError) -> SecondFactor {
     guard let session = info["sessionInfo"]?.string, !session.isEmpty else { throw APIError("MISSING_SESSION_INFO") }
-    guard let enrollment = project.enrollments.first(where: { $0.sessionInfo == session }) else {
+    guard let index = project.enrollments.firstIndex(where: { $0.sessionInfo == session }) else {
       throw APIError("INVALID_SESSION_INFO")
     }
+    let enrollment = project.enrollments[index]
     guard now <= enrollment.endsAt else { throw APIError("SESSION_EXPIRED") }
+    if let limit = project.factorSettings.attempts, enrollment.attempts >= limit {
+      throw APIError("TOO_MANY_ATTEMPTS_TRY_LATER")
+    }
     var factor = SecondFactor(phoneNumber: nil, displayName: displayName, enrolledAt: Dates.iso(now))
     (factor.totpSecret, factor.totp) = (enrollment.secret, enrollment.settings)
-    try check(info["verificationCode"]?.string, of: factor, now: now)
-    project.enrollments.removeAll { $0.sessionInfo == session }
+    guard try accepts(info["verificationCode"]?.string, of: &factor, now: now) else {
+      project.enrollments[index].attempts += 1
+      throw APIError("INVALID_CODE")
+    }
+    project.enrollments.remove(at: index)
     return factor
   }
 
-  static func check(_ code: String?, of factor: SecondFactor, now: Int64) throws(APIError) {
+  /// Whether a code is one of the factor's that hasn't been taken before.
+  static func accepts(_ code: String?, of factor: inout SecondFactor, now: Int64) throws(APIError) -> Bool {
     guard let code, !code.isEmpty else { throw APIError("MISSING_CODE") }
-    let step = now / 1000 / factor.totp.period
-    guard let secret = factor.totpSecret.flatMap(Base32.decode),
-      (step - tolerance...step + tolerance).contains(where: { Self.code(secret, step: $0, factor.totp) == code })
-    else { throw APIError("INVALID_CODE") }
+    guard let secret = factor.totpSecret.flatMap(Base32.decode) else { return false }
+    let (now, settings, used) = (now / 1000 / factor.totp.period, factor.totp, factor.usedSteps)
+    let window = now - tolerance...now + tolerance
+    let step = window.first { !used.contains($0) && Self.code(secret, step: $0, settings) == code }
+    guard let step else { return false }
+    factor.usedSteps = used.filter(window.contains).union([step])
+    return true
   }
 
   /// The code of a period (RFC 6238 and 4226).

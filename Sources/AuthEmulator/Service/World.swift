@@ -47,6 +47,9 @@ struct World: Sendable {
     }
   }
 
+  /// Whether what production does and the recorded service doesn't is done here.
+  var hasProductionRules: Bool { providers.hasProductionRules }
+
   /// Unix time in seconds, as text.
   var nowSeconds: String { String(now / 1000) }
 

@@ -4,6 +4,10 @@ import LinkdContract
 import Texts
 
 extension Command {
+  /// Of what may need a fresh sign-in.
+  static let againOption = OptionSpec.flag(
+    "no-browser", "print the URL of a page that confirms who is signed in, instead of opening it")
+
   static let accountProfile = Command(
     name: "account profile", synopsis: "account profile [--display-name NAME] [--photo-url URL]",
     summary: "change the account's name or picture; an empty text clears it",
@@ -17,6 +21,27 @@ extension Command {
       throw Failure(UsageError(message: "What is to change? Give --display-name or --photo-url."))
     }
     return try call(context, Contract.Interface.account, "UpdateProfile", [.dict(changes)], done: "done.profile")
+  }
+
+  static let accountPassword = Command(
+    name: "account password", synopsis: "account password [--password-stdin] [--no-browser] [--no-wait]",
+    summary: "set or change the account's password", example: "linkctl account password",
+    options: [.passwordInput, againOption, waitOption]
+  ) { context throws(Failure) in
+    _ = try context.arguments.noWords()
+    let secret = try Prompt.password(context, isNew: true)
+    return try start(context, Contract.Interface.account, "UpdatePassword", [.string(secret.reveal())])
+  }
+
+  static let accountEmail = Command(
+    name: "account email", synopsis: "account email ADDRESS [--continue-url URL] [--no-browser] [--no-wait]",
+    summary: "have a mail sent to a new address, whose link makes it the account's",
+    example: "linkctl account email new@example.com",
+    options: [.value("continue-url", "URL", "where the mail's page leads afterwards"), againOption, waitOption]
+  ) { context throws(Failure) in
+    let words = try context.words("ADDRESS")
+    let options = context.arguments.value("continue-url").map { ["continue-url": DBusValue.string($0)] } ?? [:]
+    return try start(context, Contract.Interface.account, "ChangeEmail", [.string(words[0])], options)
   }
 
   static let accountVerifyEmail = Command(
@@ -40,16 +65,16 @@ extension Command {
   }
 
   static let accountDelete = Command(
-    name: "account delete", synopsis: "account delete [--yes] [--no-wait]",
+    name: "account delete", synopsis: "account delete [--yes] [--no-browser] [--no-wait]",
     summary: "delete the signed-in account for good",
     example: "linkctl account delete",
-    options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
+    options: [.flag("yes", "don't ask"), againOption, waitOption]
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     if !context.arguments.has("yes") {
       guard Prompt.canAsk else { throw .noAgreement }
       let user = try context.property(try context.appPath(), Contract.Interface.session, "User").asDict ?? [:]
-      guard let name = user["email"]?.asString ?? user["uid"]?.asString else {
+      guard let name = Table.person(DBusValue.dict(user).json) else {
         throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
       }
       try agree(context, "ask.delete-user", ["name": name])

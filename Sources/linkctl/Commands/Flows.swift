@@ -20,20 +20,23 @@ extension Command {
       if context.output.json {
         context.output.object(members)
       } else {
-        let shown = ["flow", "app", "purpose", "method", "stage", "email"]
+        let shown = ["flow", "app", "purpose", "method", "stage", "email", "phone-number"]
         context.output.line(
           members.filter { shown.contains($0.key) }.compactMap { $0.value?.string }.map(Output.printable)
             .joined(separator: "  "))
-        if let hint = FlowAnswer.hint(report) { context.output.note("  \(hint)") }
+        if let hint = FlowAnswer.hint(report, app: app) { context.output.note("  \(hint)") }
       }
     }
     return 0
   }
 
   static let resend = Command(
-    name: "resend", synopsis: "resend FLOW", summary: "send the mail again", example: "linkctl resend 3f2a…"
+    name: "resend", synopsis: "resend FLOW", summary: "send the mail or the code again",
+    example: "linkctl resend 3f2a…"
   ) { context throws(Failure) in
-    try act(context, "Resend", done: "done.resent")
+    let path = try flowPath(try context.words("FLOW")[0])
+    let method = try context.property(path, Contract.Interface.flow, "Method").asString
+    return try act(context, "Resend", done: method == SignInMethod.emailLink.description ? "done.resent" : "done.code")
   }
 
   static let cancel = Command(
@@ -49,40 +52,9 @@ extension Command {
     return 0
   }
 
-  static let email = Command(
-    name: "email", synopsis: "email FLOW ADDRESS [--no-wait]",
-    summary: "say which address an opened link was sent to", example: "linkctl email 3f2a… you@example.com",
-    options: [.flag("no-wait", "leave once the address is taken")]
-  ) { context throws(Failure) in
-    let words = try context.words("FLOW", "ADDRESS")
-    return try answer(context, words[0], FlowAnswer(member: "ProvideEmail", arguments: [.string(words[1])]))
-  }
-
-  static let password = Command(
-    name: "password", synopsis: "password FLOW [--password-stdin] [--no-wait]",
-    summary: "give the password, or the new one, that a flow waits for",
-    example: "linkctl password 3f2a… --password-stdin <secret.txt",
-    options: [.passwordInput, .flag("no-wait", "leave once the password is taken")]
-  ) { context throws(Failure) in
-    let words = try context.words("FLOW")
-    let report = FlowReport(
-      path: try flowPath(words[0]),
-      properties: try context.properties(try flowPath(words[0]), Contract.Interface.flow))
-    let secret = try Prompt.password(context, isNew: report.details["new"]?.asBool ?? false)
-    return try answer(
-      context, words[0], FlowAnswer(member: "ProvidePassword", arguments: [.string(secret.reveal())]))
-  }
-
-  static let confirm = Command(
-    name: "confirm", synopsis: "confirm FLOW [--no-wait]", summary: "agree to what an opened link does to the account",
-    example: "linkctl confirm 3f2a…", options: [.flag("no-wait", "leave once it's taken")]
-  ) { context throws(Failure) in
-    try answer(context, try context.words("FLOW")[0], FlowAnswer(member: "Confirm", arguments: []))
-  }
-
   /// Gives a flow what it waits for, and waits for what comes of it.
   static func answer(
-    _ context: Context, _ flow: String, _ answer: FlowAnswer, waitsForSignIn: Bool = false
+    _ context: Context, _ flow: String, _ answer: FlowAnswer, choice: ConflictChoice? = nil, seen: UInt64 = 0
   ) throws(Failure) -> Int32 {
     let path = try flowPath(flow)
     let arguments = answer.arguments + [context.options()]
@@ -90,7 +62,7 @@ extension Command {
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return 0
     }
-    return try FlowFollower.run(context, wait: true, waitsForSignIn: waitsForSignIn) { () throws(Failure) in
+    return try FlowFollower.run(context, wait: true, choice: choice, seen: seen) { () throws(Failure) in
       _ = try context.call(path, Contract.Interface.flow, answer.member, arguments)
       return path
     }

@@ -88,15 +88,16 @@ extension Command {
   // MARK: The account's ways of signing in
 
   static let accountLink = Command(
-    name: "account link", synopsis: "account link METHOD [ADDRESS] | account link PROVIDER",
+    name: "account link", synopsis: "account link METHOD [ADDRESS|NUMBER] | account link PROVIDER",
     summary: "add a way of signing in to the account", example: "linkctl account link google.com",
     options: signIn.options.filter { !["link", "reauthenticate"].contains($0.name) }, run: signIn.run)
 
   static let accountUnlink = Command(
-    name: "account unlink", synopsis: "account unlink PROVIDER [--yes] [--no-wait]",
+    name: "account unlink",
+    synopsis: "account unlink PROVIDER|password|phone [--yes] [--no-browser] [--no-wait]",
     summary: "take a way of signing in from the account; asks before the last one",
     example: "linkctl account unlink google.com",
-    options: [.flag("yes", "don't ask"), .flag("no-wait", "print the flow's id and leave")]
+    options: [.flag("yes", "don't ask"), againOption, waitOption]
   ) { context throws(Failure) in
     let words = try context.words("PROVIDER")
     if !context.arguments.has("yes") {
@@ -121,6 +122,6 @@ extension Command {
     }
     return try answer(
       context, words[0], FlowAnswer(member: "ResolveConflict", arguments: [.string(choice.rawValue)]),
-      waitsForSignIn: choice == .signInAndLink)
+      choice: choice)
   }
 }

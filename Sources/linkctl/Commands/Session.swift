@@ -40,12 +40,14 @@ extension Command {
   ) { context throws(Failure) in
     _ = try context.arguments.noWords()
     let path = try context.appPath()
-    let user = try context.property(path, Contract.Interface.session, "User").asDict ?? [:]
+    var user = try context.property(path, Contract.Interface.session, "User").asDict ?? [:]
     // The reason why nobody is there is the daemon's to say.
     if user.isEmpty { _ = try context.call(path, Contract.Interface.session, "ReloadUser", [context.options()]) }
     guard !user.isEmpty else {
       throw Failure(.noCurrentUser, message: Texts.lookup(AuthError.noCurrentUser.textID, locale: context.locale))
     }
+    // These two are always there (cli-and-config: --json).
+    for key in ["providers", "second-factors"] where user[key] == nil { user[key] = .dicts([]) }
     let order = ["uid", "email", "display-name", "phone-number"]
     let keys = order.filter { user[$0] != nil } + user.keys.filter { !order.contains($0) }.sorted()
     let members = keys.map { (key: $0, value: user[$0]?.json) }

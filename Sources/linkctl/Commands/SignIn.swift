@@ -4,28 +4,33 @@ import LinkdContract
 import Texts
 
 extension Command {
+  static let waitOption = OptionSpec.flag("no-wait", "print the flow's id and leave")
+
   static let flowOptions: [OptionSpec] = [
-    .flag("no-wait", "print the flow's id and leave"),
+    waitOption,
     .flag("link", "add the method to the account that is signed in"),
     .flag("reauthenticate", "confirm who is signed in"),
   ]
 
   static let signIn = Command(
     name: "sign-in",
-    synopsis: "sign-in email-link ADDRESS | sign-in password ADDRESS | sign-in anonymous | sign-in custom-token\n"
-      + "       | sign-in PROVIDER",
+    synopsis: "sign-in email-link ADDRESS | sign-in password ADDRESS | sign-in phone NUMBER | sign-in anonymous\n"
+      + "       | sign-in custom-token | sign-in PROVIDER",
     summary: "sign somebody in",
-    example: "linkctl sign-in email-link you@example.com\n  linkctl sign-in google.com\n"
+    example: "linkctl sign-in email-link you@example.com\n  linkctl sign-in phone +15555550100\n"
+      + "  linkctl sign-in google.com\n"
       + "  linkctl sign-in oidc.example --redirect scheme --no-browser",
     options: flowOptions + [
       .value("continue-url", "URL", "where the mailed link leads after Firebase's page"),
       .flag("force-same-device", "the link counts on this machine alone"),
       .value("link-provider", "ID", "provider to link afterwards"), .passwordInput,
+      regionOption, .codeInput,
     ] + providerOptions
   ) { context throws(Failure) in
     switch context.arguments.words.first {
     case "email-link": return try emailLink(context)
     case "password": return try password(context)
+    case "phone": return try phone(context)
     case "anonymous": return try anonymous(context)
     case "custom-token": return try customToken(context)
     case nil: throw Failure(UsageError(message: "Which way? \(methods)"))
@@ -38,7 +43,8 @@ extension Command {
   }
 
   private static let methods =
-    "It's 'email-link ADDRESS', 'password ADDRESS', 'anonymous', 'custom-token' or a provider such as 'google.com'."
+    "It's 'email-link ADDRESS', 'password ADDRESS', 'phone NUMBER', 'anonymous', 'custom-token' or a provider such as "
+    + "'google.com'."
 
   private static func emailLink(_ context: Context) throws(Failure) -> Int32 {
     let address = try address(context)
@@ -82,9 +88,10 @@ extension Command {
   }
 
   static let reauthenticate = Command(
-    name: "reauthenticate", synopsis: "reauthenticate [--no-browser] [--no-wait]",
+    name: "reauthenticate",
+    synopsis: "reauthenticate [--no-browser] [--password-stdin] [--code-stdin] [--no-wait]",
     summary: "confirm who is signed in, the way they did sign in", example: "linkctl reauthenticate",
-    options: [.flag("no-wait", "print the flow's id and leave"), pageOption]
+    options: [waitOption, pageOption, .passwordInput, .codeInput]
   ) { context throws(Failure) in
     try start(context, Contract.Interface.account, "Reauthenticate", [], [:])
   }
@@ -113,7 +120,8 @@ extension Command {
   /// Starts a flow of the app that is meant, and follows it. A page that it needs is opened from here, in the person's own
   /// session; only a command that leaves at once has linkd open it.
   static func start(
-    _ context: Context, _ interface: String, _ member: String, _ arguments: [DBusValue], _ options: [String: DBusValue]
+    _ context: Context, _ interface: String, _ member: String, _ arguments: [DBusValue],
+    _ options: [String: DBusValue] = [:], leavesWithSetup: Bool = false
   ) throws(Failure) -> Int32 {
     let path = try context.appPath()
     let wait = !context.arguments.has("no-wait")
@@ -121,7 +129,9 @@ extension Command {
     var options = options
     options["open-browser"] = .boolean(!wait && !printsPage)
     let all = arguments + [context.options(options)]
-    return try FlowFollower.run(context, wait: wait, page: printsPage ? .print : .open) { () throws(Failure) in
+    return try FlowFollower.run(
+      context, wait: wait, page: printsPage ? .print : .open, leavesWithSetup: leavesWithSetup
+    ) { () throws(Failure) in
       try context.call(path, interface, member, all).first?.asPath ?? Contract.flowsPath
     }
   }

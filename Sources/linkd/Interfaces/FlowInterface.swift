@@ -144,12 +144,14 @@ struct FlowInterface {
   private func getURL(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     let options = try Options(call)
     let wantsStartPage = try options.bool("start-page") ?? false
+    let opensHere = try options.bool("opens-here") ?? false
     let url = try tree.answer(options, keeper) { () throws(AuthFailure) -> String in
       try requireStarter(call)
       guard let flow = tree.coordinator.flow(id), flow.stage == .waitingForRedirect || flow.stage == .waitingForCaptcha,
-        let url = flow.page?.url
+        let page = flow.page
       else { throw AuthFailure(.noSuchFlow) }
-      return wantsStartPage ? try tree.coordinator.returns.startPage(for: id).reveal() : url.reveal()
+      if opensHere { try tree.coordinator.authorizations.requireHandler(page.returnURIs) }
+      return wantsStartPage ? try tree.coordinator.returns.startPage(for: id).reveal() : page.url.reveal()
     }
     return [.string(url)]
   }

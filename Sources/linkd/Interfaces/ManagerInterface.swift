@@ -9,7 +9,6 @@ import LinkdContract
 @LoopActor
 struct ManagerInterface {
   let tree: ObjectTree
-  let handler: SchemeRegistration
   let keyStore: String
 
   var table: Interface {
@@ -139,12 +138,12 @@ struct ManagerInterface {
   private func register(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try tree.requireUnsandboxed(call.caller)
     let schemes = tree.registry.apps.values.sorted { $0.id < $1.id }.flatMap(\.callbackSchemes)
-    return [.strings(try registered { () throws(RegistrationError) in try handler.register(schemes) })]
+    return [.strings(try registered { () throws(RegistrationError) in try tree.services.handler.register(schemes) })]
   }
 
   private func unregister(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
     try tree.requireUnsandboxed(call.caller)
-    return [.strings(try registered { () throws(RegistrationError) in try handler.unregister() })]
+    return [.strings(try registered { () throws(RegistrationError) in try tree.services.handler.unregister() })]
   }
 
   private func configured<T>(_ options: Options, _ body: () throws(ConfigurationError) -> T) throws(DBusError) -> T {

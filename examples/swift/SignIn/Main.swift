@@ -1,7 +1,8 @@
 // Signs you in through linkd, and says who you are.
 //
-// Run:  swift run sign-in-swift APP EMAIL [--password] [--show-token]
-// By default a link is mailed; with --password a line of standard input is the password. Ctrl-C gives the sign-in up.
+// Run:  swift run sign-in-swift APP EMAIL|NUMBER [--password] [--show-token]
+// By default a link is mailed, and to a NUMBER, which begins with +, a code is sent; with --password a line of standard input is
+// the password. Codes, of second factors too, are lines of standard input. Ctrl-C gives the sign-in up.
 //
 // In a package of your own: .package(url: "…/linkd", from: "0.1.0"), and .product(name: "LinkdClient", package: "linkd").
 import AuthCore
@@ -16,7 +17,7 @@ struct Main {
   static func main() async {
     let options = CommandLine.arguments.dropFirst().filter { $0.hasPrefix("--") }
     let words = CommandLine.arguments.dropFirst().filter { !$0.hasPrefix("--") }
-    guard words.count == 2 else { end(64, "usage: sign-in-swift APP EMAIL [--password] [--show-token]") }
+    guard words.count == 2 else { end(64, "usage: sign-in-swift APP EMAIL|NUMBER [--password] [--show-token]") }
     do throws(LinkdError) {
       // Three lines to sign your user in: the app, a model of the login screen, the button.
       let app = try await LinkdService.connect().app(words[0])
@@ -36,21 +37,63 @@ struct Main {
       if let notice = model.noticeText, notice != told { say(notice) }
       told = model.noticeText
     }
-    model.email = email
+    let isNumber = email.hasPrefix("+")
+    if isNumber { model.phoneNumber = email } else { model.email = email }
     if withPassword { model.password = readLine() ?? "" }
     if let problem = model.emailProblem { end(1, problem) }
-    let button = Task { withPassword ? await model.signIn() : await model.signInByLink() }
-    let interrupts = interruptions { button.cancel() }
+    let button = Task {
+      if isNumber {
+        await model.sendCode()
+      } else if withPassword {
+        await model.signIn()
+      } else {
+        await model.signInByLink()
+      }
+    }
+    let interrupts = interruptions {
+      button.cancel()
+      Task { await giveUp(model) }
+    }
+    defer { interrupts.cancel() }
     await button.value
-    interrupts.cancel()
+    await answer(model)
     if let problem = model.errorText { end(1, problem) }
     if !model.isSignedIn { end(130, "Cancelled.") }
+  }
+
+  /// Asks for codes and second factors while the sign-in waits for them.
+  @MainActor
+  private static func answer(_ model: LoginViewModel) async {
+    while model.step != nil {
+      if let problem = model.errorText { say(problem) }
+      let factors = model.factors ?? []
+      for (number, factor) in factors.enumerated() {
+        say("\(number + 1): \(factor.displayName ?? factor.phoneNumber ?? "authenticator app")")
+      }
+      say(model.codePrompt ?? "Which one?")
+      // On a thread of its own: Ctrl-C is heard meanwhile.
+      guard let line = await Task.detached(operation: { readLine() }).value else { return await giveUp(model) }
+      if factors.isEmpty {
+        model.code = line
+        await model.submitCode()
+      } else if let number = Int(line), factors.indices.contains(number - 1) {
+        await model.choose(factors[number - 1])
+      }
+    }
+  }
+
+  /// Where it waits for an answer.
+  @MainActor
+  private static func giveUp(_ model: LoginViewModel) async {
+    if model.step == nil { return }
+    await model.giveUp()
+    end(130, "Cancelled.")
   }
 
   private static func report(_ app: LinkdApp, showToken: Bool) async throws(LinkdError) {
     let status = try await app.status()
     say("state: \(status.state.rawValue)")
-    say("user: \(status.user?.email ?? status.user?.uid ?? "")")
+    say("user: \(status.user?.email ?? status.user?.phoneNumber ?? status.user?.uid ?? "")")
     // A token is fetched when it is needed, never stored: linkd keeps it fresh.
     let token = try await app.idToken()
     say("token until: \(utc(token.expiresAt))")
