@@ -136,7 +136,10 @@ extension SessionKeeper {
     do throws(AuthFailure) {
       return try await body(token.token)
     } catch {
-      if error.endsSession, machine.user?.uid == uid { try apply(.refreshFailed(error)) }
+      guard error.endsSession, machine.user?.uid == uid else { throw error }
+      // Another change, such as a new password, has ended them and given others.
+      if let newer = machine.session?.idToken, newer != token.token { return try await body(newer) }
+      try apply(.refreshFailed(error))
       throw error
     }
   }
