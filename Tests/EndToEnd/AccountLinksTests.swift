@@ -157,6 +157,19 @@ struct AccountLinksTests {
     #expect(try await world.serverAccount(uid) == nil)
   }
 
+  @Test("an access token of Apple's that the app has brought is the one that is revoked")
+  func appleCredential() async throws {
+    let world = try await World.start()
+    let claims = World.Claims("apple-ada", "ada@example.com")
+    let credential =
+      "{'provider-id': <'apple.com'>, 'id-token': <'\(claims.json)'>, 'access-token': <'an-access-token'>}"
+    let signIn = try await world.begin("SignIn.SignInWithCredential", credential)
+    try await world.flow(signIn, at: "succeeded")
+    let flow = try await world.begin("Account.DeleteUser")
+    try await world.flow(flow, at: "succeeded")
+    try await expectRevoked(world, "an-access-token")
+  }
+
   @Test("nobody else's deletion tells Apple anything")
   func notApple() async throws {
     let world = try await World.start()

@@ -121,6 +121,27 @@ struct ParkedAccountTests {
     #expect(factors?.count == 1 && factors?.first?["display-name"] as? String == "Work")
   }
 
+  @Test("a phone as a second factor, with the daemon killed right after the sign-in: the next one sends the message")
+  func enrollPhoneFreed() async throws {
+    let world = try await World.start()
+    try await world.offerFactors()
+    _ = try await ada(world)
+    let flow = try await world.begin("Account.EnrollPhoneFactor", World.factorNumber, "Work")
+    try await world.flow(flow, at: "reauthentication-required")
+    try world.setDaemon(["LINKD_PAUSE_AT": "session-committed"])
+    try await world.killDaemon()
+    let again = try await world.reauthenticate(by: .password)
+    async let given: Void = world.giveFirstFactor(again, by: .password)
+    try await world.daemonIsPaused()
+    try world.setDaemon([:])
+    try await world.killDaemon()
+    _ = try? await given
+    try await world.flow(flow, at: "waiting-for-code")
+    try await world.tell(flow, "ProvideCode", try await world.message(World.factorNumber))
+    try await world.flow(flow, at: "succeeded")
+    #expect(try await world.factors().count == 1)
+  }
+
   @Test("an authenticator app: its secret is made after the sign-in", arguments: [false, true])
   func enrollTOTP(isKilled: Bool) async throws {
     let world = try await World.start()

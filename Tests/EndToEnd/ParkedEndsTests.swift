@@ -31,6 +31,11 @@ struct ParkedEndsTests {
       "/org/linkd/Auth1/app/demo", "org.linkd.Auth1.SignIn.SignInWithPassword", "bob@example.com", "correct horse",
       purpose)
     #expect(password.stderr.contains("UserMismatch"), "\(password)")
+    for (member, whose) in [("SendSignInLink", "bob@example.com"), ("SignInWithPhoneNumber", World.ownNumber)] {
+      let refused = try await world.gdbus(
+        "/org/linkd/Auth1/app/demo", "org.linkd.Auth1.SignIn.\(member)", whose, purpose)
+      #expect(refused.stderr.contains("UserMismatch"), "\(refused)")
+    }
     #expect(try await world.uid() == uid)
     #expect(try await world.linkctl("token").stdout == token)
     #expect(try await world.parked(flow)["email"] as? String == "ada@example.com")
@@ -128,6 +133,27 @@ struct ParkedEndsTests {
     #expect(try await world.uid() == uid)
     #expect(try await world.linkctl("token", "--force-refresh").status == 0)
     #expect((try await world.serverAccount(uid)?["mfaInfo"] as? [Any] ?? []).isEmpty)
+  }
+
+  @Test("two deletions at once: the account goes, and whoever signs in afterwards stays")
+  func twoDeletions() async throws {
+    let world = try await World.start()
+    let (uid, first) = try await parkedDeletion(world)
+    let second = try await world.begin("Account.DeleteUser")
+    try await world.flow(second, at: "reauthentication-required")
+    try await world.fault(["path": "accounts:delete", "hold-before-handling": true, "times": 2])
+    try await world.prove(try await world.reauthenticate(by: .password), by: .password)
+    try await world.eventually("both requests") { try await world.requests("accounts:delete") == 4 }
+    try await world.clearFaults()
+    for flow in [first, second] {
+      try await world.eventually("the end") {
+        ["succeeded", "cancelled"].contains(try await world.flow(flow).stage)
+      }
+    }
+    #expect(try await world.serverAccount(uid) == nil)
+    #expect(try await world.uid() == nil)
+    let bob = try await world.signIn(by: .password, "bob")
+    #expect(try await world.uid() == bob)
   }
 
   @Test("two apps at once: each goes on by its own user alone")
