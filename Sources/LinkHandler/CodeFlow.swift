@@ -4,7 +4,8 @@ import AuthCore
 /// account, and the enrollment of a second factor, a phone or an authenticator app (behaviour: Phone, Second factors).
 ///
 /// The legal next stages:
-/// - `starting` → `waitingForCode`, `waitingForCaptcha`, `reauthenticationRequired`, `failed`, `cancelled`, `expired`
+/// - `starting` → `waitingForCode`, `waitingForCaptcha`, `reauthenticationRequired`, `failed`, `cancelled`, `expired`; a secret
+///   that can't be had is waited for there
 /// - `waitingForCaptcha` → `starting`, `failed`, `cancelled`, `expired`
 /// - `waitingForCode` → `exchanging`, `starting` (resend), `cancelled`, `expired`
 /// - `exchanging` → `succeeded`, `failed`, `waitingForCode` (a wrong code, temporary trouble), `reauthenticationRequired`,
@@ -49,6 +50,8 @@ struct CodeFlow: FlowSteps {
   private mutating func step(_ event: VerificationEvent, at now: Int64) -> [FlowAction] {
     switch event {
     case .codeSent(let session): return flow.codeSent(session, at: now)
+    case .captchaRequired where flow.method == .totp:
+      return flow.stage == .starting ? flow.fail(.captchaRequired, at: now) : []
     case .captchaRequired:
       return flow.prepareVerificationPage() ?? flow.fail(.captchaFailed, at: now, canRetry: true)
     case .pageReady(let page): return flow.showVerificationPage(page, at: now)
@@ -65,7 +68,7 @@ struct CodeFlow: FlowSteps {
   // MARK: Up to the code
 
   private mutating func begin(at now: Int64) -> [FlowAction] {
-    flow.method == .totp ? [.save, .startTOTPEnrollment] : flow.sendCode(at: now)
+    flow.method == .totp ? [.save, .startTOTPEnrollment(delay: 0)] : flow.sendCode(at: now)
   }
 
   private mutating func resend(at now: Int64) -> [FlowAction] {
@@ -82,7 +85,10 @@ struct CodeFlow: FlowSteps {
     guard failure.isTransient else {
       return flow.fail(failure, at: now, canRetry: flow.method == .phone && failure.error == .captchaFailed)
     }
-    guard flow.method == .phone else { return flow.fail(failure, at: now) }
+    guard flow.method == .phone else {
+      flow.note(failure)
+      return [.startTOTPEnrollment(delay: failure.delay(&tries))]
+    }
     // No message came of it; another may be asked for.
     flow.verification = PendingVerification()
     flow.canResendAt = now + (failure.retryAfter ?? 0)
@@ -91,6 +97,7 @@ struct CodeFlow: FlowSteps {
 
   private mutating func enrollmentStarted(_ enrollment: TOTPEnrollment, at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting, flow.method == .totp else { return [] }
+    tries = 0
     flow.totpEnrollment = enrollment
     flow.verification = PendingVerification()
     return waitForCode(at: now)
@@ -182,7 +189,7 @@ struct CodeFlow: FlowSteps {
   private mutating func restore(at now: Int64) -> [FlowAction] {
     if now >= flow.expiresAt { return flow.end(.expired, at: now) }
     switch flow.stage {
-    case .starting: return flow.method == .totp ? [.startTOTPEnrollment] : [.sendCode]
+    case .starting: return flow.method == .totp ? [.startTOTPEnrollment(delay: 0)] : [.sendCode]
     case .conflict: return flow.restoredConflict()
     // The user had signed in again when the daemon ended.
     case .reauthenticationRequired: return flow.isConfirmed ? reauthenticated(at: now) : []

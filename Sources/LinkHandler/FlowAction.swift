@@ -29,8 +29,8 @@ public enum FlowAction: Sendable, Hashable {
   case sendCode
   /// Make the page that tells people from programs.
   case prepareVerificationPage
-  /// Make the secret of an authenticator app.
-  case startTOTPEnrollment
+  /// Make the secret of an authenticator app, after so many seconds.
+  case startTOTPEnrollment(delay: Int64)
   /// Show the server the code: as the first factor, as the second one, or to make a factor of it.
   case verifyCode(Secret<String>)
   /// `accounts:signInWithPhoneNumber` with what stands for a code that was spent, after so many seconds.

@@ -58,7 +58,9 @@ extension Flow {
         ?? chooseAgain(isCancelled ? nil : AuthFailure(.captchaFailed), at: now)
     case .sendFailed(let failure):
       guard stage == .starting else { return [] }
-      return endsFirstFactor(failure) ? fail(failure, at: now) : chooseAgain(failure, at: now)
+      if endsFirstFactor(failure) { return fail(failure, at: now) }
+      canResendAt = failure.retryAfter.map { now + $0 }
+      return chooseAgain(failure, at: now)
     case .secondFactorRequired, .enrollmentStarted, .numberTaken: return []
     }
   }

@@ -41,7 +41,7 @@ extension FlowCoordinator {
       case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
       case .sendCode: sendCode(flow)
       case .prepareVerificationPage: prepareVerificationPage(flow)
-      case .startTOTPEnrollment: startTOTPEnrollment(flow)
+      case .startTOTPEnrollment(let delay): startTOTPEnrollment(flow, delay: delay)
       case .verifyCode(let code): verifyCode(flow, code)
       case .signInWithPhoneProof(let proof, let delay): signInWithPhoneProof(flow, proof, delay: delay)
       case .fetchSignInMethods(let email): fetchSignInMethods(flow, email)

@@ -76,8 +76,8 @@ extension FlowCoordinator {
 
   // MARK: An authenticator app
 
-  func startTOTPEnrollment(_ flow: Flow) {
-    request(flow) { keeper in
+  func startTOTPEnrollment(_ flow: Flow, delay: Int64) {
+    later(flow, delay, at: .starting) { keeper in
       do throws(AuthFailure) {
         let project = keeper.project(for: flow)
         let enrollment = try await keeper.asUser(flow.protectedUID, if: { self.flow(flow.id)?.stage == .starting }) {

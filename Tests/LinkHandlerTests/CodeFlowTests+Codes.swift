@@ -133,6 +133,22 @@ extension CodeFlowTests {
     }
   }
 
+  // Contract, Flow: a transient fault never ends a flow.
+  @Test("an authenticator app's secret that can't be had is asked for again, ever later, up to a minute")
+  func noSecretYet() throws {
+    var run = try Rig.fresh(.enrollFactor, method: .totp)
+    _ = run(.started)
+    let delays: [Int64] = [2, 4, 8, 16, 32, 60, 60]
+    for delay in delays {
+      #expect(run(Rig.sendFailed(.networkUnavailable)) == [.startTOTPEnrollment(delay: delay)])
+      #expect(run.stage == .starting && run.flow.error == .networkUnavailable && run.flow.sequence == 2)
+    }
+    #expect(run(Rig.sendFailed(.tooManyRequests, retryAfter: 7)) == [.startTOTPEnrollment(delay: 7)])
+    #expect(try run.restart() == [.startTOTPEnrollment(delay: 0)])
+    #expect(run(Rig.started) == [.save])
+    #expect(run.stage == .waitingForCode && run.flow.error == nil)
+  }
+
   // MARK: Another message
 
   @Test("another message a minute after the last, and never while one is being sent or a code is at the server")

@@ -99,7 +99,7 @@ enum CodeRig {
   /// An authenticator app that has the secret.
   static func app(_ enrollment: TOTPEnrollment = enrollment) throws -> FlowRig {
     var run = try fresh(.enrollFactor, method: .totp)
-    #expect(run(.started) == [.save, .startTOTPEnrollment])
+    #expect(run(.started) == [.save, .startTOTPEnrollment(delay: 0)])
     #expect(run(.verification(.enrollmentStarted(enrollment))) == [.save])
     #expect(run.stage == .waitingForCode)
     return run

@@ -156,14 +156,16 @@ private struct Past {
   ) -> String? {
     if isFirstSpent, actions.contains(where: { $0.spendsFirstFactor(before) }) { return "the first factor again" }
     if before.secondFactor == nil, after.secondFactor != nil { isFirstSpent = true }
-    return code(event, actions) ?? message(event, before, after, actions, now: now)
+    return code(event, before, actions) ?? message(event, before, after, actions, now: now)
   }
 
   /// A code is shown once, and once more after a restart.
-  private mutating func code(_ event: FlowEvent, _ actions: [FlowAction]) -> String? {
+  private mutating func code(_ event: FlowEvent, _ before: Flow, _ actions: [FlowAction]) -> String? {
     guard actions.contains(where: { if case .verifyCode = $0 { true } else { false } }) else { return nil }
     switch event {
-    case .verification(.codeProvided): shown = 1
+    case .verification(.codeProvided):
+      if before.stage == .exchanging { return "two codes at once" }
+      shown = 1
     case .restored: shown += 1
     default: return "a code that nobody gave"
     }

@@ -50,7 +50,7 @@ struct ParkedCodeTests {
     _ = before(.started)
     #expect(before(Rig.sendFailed(reason)) == [.save])
     #expect(before.stage == .reauthenticationRequired)
-    #expect(before(.reauthenticated) == [.save, .startTOTPEnrollment])
+    #expect(before(.reauthenticated) == [.save, .startTOTPEnrollment(delay: 0)])
     #expect(before(Rig.started) == [.save])
     _ = before(Rig.provided())
     Rig.expectSuccess(&before)
@@ -78,7 +78,7 @@ struct ParkedCodeTests {
     _ = run(Rig.provided())
     _ = run(Rig.refused(.requiresRecentLogin))
     run.now = 1300
-    #expect(run(.reauthenticated) == [.save, .startTOTPEnrollment])
+    #expect(run(.reauthenticated) == [.save, .startTOTPEnrollment(delay: 0)])
     #expect(run.stage == .starting && run.flow.totpEnrollment == nil && run.flow.expiresAt == 1900)
     #expect(run(Rig.started) == [.save])
     #expect(run.stage == .waitingForCode && run.flow.expiresAt == 1900)

@@ -207,6 +207,19 @@ extension SecondFactorTests {
 
   // MARK: Trouble
 
+  @Test("B097: after a rate limit the same phone is asked for again in the server's time, another factor at once")
+  func secondFactorRateLimit() throws {
+    var run = try Rig.starting()
+    #expect(run(CodeRig.sendFailed(.tooManyRequests, retryAfter: 90)) == [.save])
+    #expect(run.stage == .secondFactorRequired && run.flow.error == .tooManyRequests)
+    run.now = 1089
+    #expect(run(Rig.choose(Rig.phone)) == [.refuse(.rateLimited)])
+    var other = run
+    #expect(other(Rig.choose(Rig.app)) == [.save])
+    run.now = 1090
+    #expect(run(Rig.choose(Rig.phone)) == [.save, .sendCode])
+  }
+
   @Test(
     "trouble loses nothing: the code is waited for again, a message can be asked for again",
     arguments: [AuthError.networkUnavailable, .serviceUnavailable, .tooManyRequests, .quotaExceeded])
