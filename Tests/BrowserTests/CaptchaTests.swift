@@ -32,6 +32,18 @@ extension BrowserTests {
       #expect(try await world.requests("accounts:sendVerificationCode") == 1)
     }
 
+    @Test("at the terminal: linkctl opens the page, and the code is typed where it's asked for")
+    func terminal() async throws {
+      let world = try await world()
+      let terminal = try WorldTerminal(world, "sign-in", "phone", number)
+      try await browse(world) { browser in
+        try await browser.click("a#continue")
+        terminal.type(try await world.message(number))
+        #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
+      }
+      #expect(try await world.whoami()["phone-number"] as? String == number)
+    }
+
     /// A desktop with the app, its links registered, whose browser is ours to start, where messages need the page.
     private func world() async throws -> World {
       let world = try await World.start()
@@ -57,16 +69,25 @@ extension BrowserTests {
       let running = Task {
         try await world.run(script + ["sign-in", "phone", number], timeout: .seconds(120))
       }
+      return try await browse(world) { browser in
+        try await person(browser)
+        return try await running.value
+      }
+    }
+
+    /// Once something has opened the page: the person goes there.
+    private func browse<Value>(_ world: World, person: (Browser) async throws -> Value) async throws -> Value {
       try await world.eventually("the page") { world.pages.count == 1 }
-      let page = world.pages[0]
+      let start = world.pages[0]
+      // linkctl's way there goes by a page of linkd's.
+      let page = start.contains("/start/") ? try await world.redirect(from: start) : start
       #expect(try page.parameter("authType") == "verifyApp")
       // See ProviderTests: the page comes back by the app id's scheme, which has digits.
       var settings = Browser.Settings(schemes: [World.scheme, "app-1-123456789012-web-0a1b2c3d4e5f"])
       settings.desktop = "GNOME"
       return try await Browser.run(in: world, settings) { browser in
-        try await browser.open(page)
-        try await person(browser)
-        return try await running.value
+        try await browser.open(start)
+        return try await person(browser)
       }
     }
   }

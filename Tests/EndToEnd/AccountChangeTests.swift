@@ -52,7 +52,7 @@ struct AccountChangeTests {
     let old = try await world.begin("SignIn.SignInWithPassword", "ada@example.com", "correct horse")
     #expect(
       try await world.flow(old, at: "waiting-for-password")["error"] as? String == Self.error + "InvalidCredentials")
-    try await world.answer(old, "ProvidePassword", "another horse")
+    try await world.tell(old, "ProvidePassword", "another horse")
     try await world.flow(old, at: "succeeded")
   }
 
@@ -67,7 +67,7 @@ struct AccountChangeTests {
     let details = try await world.flow(flow, at: "waiting-for-password")
     #expect(details["error"] as? String == Self.error + "WeakPassword" && details["new"] as? Bool == true)
     #expect(try await world.flow(flow, "ProvidePassword", "''").stderr.contains("WeakPassword"))
-    try await world.answer(flow, "ProvidePassword", "another horse")
+    try await world.tell(flow, "ProvidePassword", "another horse")
     try await world.flow(flow, at: "succeeded")
     #expect(try await world.requests("accounts:update") == 2)
   }
@@ -129,7 +129,7 @@ struct AccountChangeTests {
     }
     let again = try await world.reauthenticate(by: .password)
     #expect(try await world.flow(again, at: "waiting-for-password")["email"] as? String == "new@example.com")
-    try await world.answer(again, "ProvidePassword", "correct horse")
+    try await world.tell(again, "ProvidePassword", "correct horse")
     try await world.flow(again, at: "succeeded")
     #expect(try await world.uid() == uid)
     #expect(try await world.email() == "new@example.com")
@@ -160,7 +160,7 @@ struct AccountChangeTests {
     let number = World.ownNumber
     let flow = try await world.begin("Account.ChangePhoneNumber", "(555) 555-0100", options: "{'region': <'US'>}")
     #expect(try await world.flow(flow, at: "waiting-for-code")["phone-number"] as? String == number)
-    try await world.answer(flow, "ProvideCode", try await world.messageCode(to: number))
+    try await world.tell(flow, "ProvideCode", try await world.message(number))
     try await world.flow(flow, at: "succeeded")
     #expect(try await world.whoami()["phone-number"] as? String == number)
     #expect(try await world.uid() == uid)
@@ -181,7 +181,7 @@ struct AccountChangeTests {
     let uid = try await world.signIn(by: .password)
     let flow = try await world.begin("Account.ChangePhoneNumber", World.ownNumber)
     try await world.flow(flow, at: "waiting-for-code")
-    try await world.answer(flow, "ProvideCode", try await world.messageCode(to: World.ownNumber))
+    try await world.tell(flow, "ProvideCode", try await world.message(World.ownNumber))
     #expect(try await world.flow(flow, at: "failed")["error"] as? String == Self.error + "CredentialAlreadyInUse")
     #expect(try await world.uid() == uid)
     #expect(try await world.serverAccount(other)?["phoneNumber"] as? String == World.ownNumber)

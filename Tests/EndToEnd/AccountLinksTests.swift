@@ -39,11 +39,11 @@ struct AccountLinksTests {
     let world = try await World.start()
     let uid = try await world.signIn(by: .password)
     try await world.administrate(uid, ["emailVerified": true])
-    try await world.allowFactors()
+    try await world.offerFactors()
     try await world.control("PATCH", "factors", ["mailsAdditions": true])
     let enroll = try await world.begin("Account.EnrollPhoneFactor", World.factorNumber, "Work")
     try await world.flow(enroll, at: "waiting-for-code")
-    try await world.answer(enroll, "ProvideCode", try await world.messageCode(to: World.factorNumber))
+    try await world.tell(enroll, "ProvideCode", try await world.message(World.factorNumber))
     try await world.flow(enroll, at: "succeeded")
     #expect((try await world.whoami()["second-factors"] as? [Any])?.count == 1)
     let link = try await world.mail("ada@example.com")
@@ -52,7 +52,7 @@ struct AccountLinksTests {
     let flow = try #require(opened.last?["flow"] as? String, "\(opened)")
     #expect(try await world.flow(flow, at: "waiting-for-confirmation")["kind"] as? String == "revertSecondFactor")
     #expect((try await world.serverAccount(uid)?["mfaInfo"] as? [Any])?.count == 1)
-    try await world.answer(flow, "Confirm")
+    try await world.tell(flow, "Confirm")
     try await world.flow(flow, at: "succeeded")
     #expect((try await world.serverAccount(uid)?["mfaInfo"] as? [Any] ?? []).isEmpty)
     try await world.eventually("the news") { (try await world.whoami()["second-factors"] as? [Any] ?? []).isEmpty }
@@ -62,12 +62,10 @@ struct AccountLinksTests {
   @Test("a link that gives the old address back waits for an agreement, then the user is looked up and told")
   func recoverEmail() async throws {
     let world = try await World.start()
-    let uid = try await world.signIn(by: .password)
-    let token = try await world.linkctl("token").stdout.trimmingCharacters(in: .whitespacesAndNewlines)
-    _ = try await world.emulatorJSON(
-      "POST", "/identitytoolkit.googleapis.com/v1/accounts:update?key=x",
-      "{\"idToken\":\"\(token)\",\"email\":\"thief@example.com\",\"returnSecureToken\":true}")
-    try await world.reload()
+    let uid = try await world.madeElsewhere("ada@example.com")
+    try await world.administrate(uid, ["email": "thief@example.com"])
+    let signIn = try await world.begin("SignIn.SignInWithPassword", "thief@example.com", "correct horse")
+    try await world.flow(signIn, at: "succeeded")
     #expect(try await world.email() == "thief@example.com")
     let link = try await world.mail("ada@example.com")
     let monitor = try await BusMonitor(world)
@@ -76,7 +74,7 @@ struct AccountLinksTests {
     let details = try await world.flow(flow, at: "waiting-for-confirmation")
     #expect(details["kind"] as? String == "recoverEmail")
     #expect(try await world.serverAccount(uid)?["email"] as? String == "thief@example.com")
-    try await world.answer(flow, "Confirm")
+    try await world.tell(flow, "Confirm")
     try await world.flow(flow, at: "succeeded")
     #expect(try await world.serverAccount(uid)?["email"] as? String == "ada@example.com")
     try await world.eventually("the news") { try await world.email() == "ada@example.com" }
@@ -157,6 +155,19 @@ struct AccountLinksTests {
     try await world.flow(flow, at: "succeeded")
     try await expectRevoked(world)
     #expect(try await world.serverAccount(uid) == nil)
+  }
+
+  @Test("an access token of Apple's that the app has brought is the one that is revoked")
+  func appleCredential() async throws {
+    let world = try await World.start()
+    let claims = World.Claims("apple-ada", "ada@example.com")
+    let credential =
+      "{'provider-id': <'apple.com'>, 'id-token': <'\(claims.json)'>, 'access-token': <'an-access-token'>}"
+    let signIn = try await world.begin("SignIn.SignInWithCredential", credential)
+    try await world.flow(signIn, at: "succeeded")
+    let flow = try await world.begin("Account.DeleteUser")
+    try await world.flow(flow, at: "succeeded")
+    try await expectRevoked(world, "an-access-token")
   }
 
   @Test("nobody else's deletion tells Apple anything")

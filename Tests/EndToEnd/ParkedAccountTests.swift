@@ -58,7 +58,7 @@ struct ParkedAccountTests {
     let details = try await world.flow(flow, at: "waiting-for-password")
     #expect(details["new"] as? Bool == true && details["email"] as? String == "ada@example.com")
     #expect(details["error"] == nil)
-    try await world.answer(flow, "ProvidePassword", "a third horse")
+    try await world.tell(flow, "ProvidePassword", "a third horse")
     try await world.flow(flow, at: "succeeded")
     let other = try await world.begin("SignIn.SignInWithPassword", "ada@example.com", "a third horse")
     try await world.flow(other, at: "succeeded")
@@ -108,23 +108,44 @@ struct ParkedAccountTests {
   @Test("a phone as a second factor: its message is sent after the sign-in", arguments: [false, true])
   func enrollPhone(isKilled: Bool) async throws {
     let world = try await World.start()
-    try await world.allowFactors()
+    try await world.offerFactors()
     _ = try await ada(world)
     let flow = try await world.begin("Account.EnrollPhoneFactor", World.factorNumber, "Work")
     try await world.flow(flow, at: "reauthentication-required")
     if isKilled { try await world.killDaemon() }
     try await signInAgain(world, flow)
     #expect(try await world.flow(flow, at: "waiting-for-code")["phone-number"] as? String == World.factorNumber)
-    try await world.answer(flow, "ProvideCode", try await world.messageCode(to: World.factorNumber))
+    try await world.tell(flow, "ProvideCode", try await world.message(World.factorNumber))
     try await world.flow(flow, at: "succeeded")
     let factors = try await world.whoami()["second-factors"] as? [[String: Any]]
     #expect(factors?.count == 1 && factors?.first?["display-name"] as? String == "Work")
   }
 
+  @Test("a phone as a second factor, with the daemon killed right after the sign-in: the next one sends the message")
+  func enrollPhoneFreed() async throws {
+    let world = try await World.start()
+    try await world.offerFactors()
+    _ = try await ada(world)
+    let flow = try await world.begin("Account.EnrollPhoneFactor", World.factorNumber, "Work")
+    try await world.flow(flow, at: "reauthentication-required")
+    try world.setDaemon(["LINKD_PAUSE_AT": "session-committed"])
+    try await world.killDaemon()
+    let again = try await world.reauthenticate(by: .password)
+    async let given: Void = world.giveFirstFactor(again, by: .password)
+    try await world.daemonIsPaused()
+    try world.setDaemon([:])
+    try await world.killDaemon()
+    _ = try? await given
+    try await world.flow(flow, at: "waiting-for-code")
+    try await world.tell(flow, "ProvideCode", try await world.message(World.factorNumber))
+    try await world.flow(flow, at: "succeeded")
+    #expect(try await world.factors().count == 1)
+  }
+
   @Test("an authenticator app: its secret is made after the sign-in", arguments: [false, true])
   func enrollTOTP(isKilled: Bool) async throws {
     let world = try await World.start()
-    try await world.allowFactors()
+    try await world.offerFactors()
     _ = try await ada(world)
     let flow = try await world.begin("Account.EnrollTotpFactor", "App")
     try await world.flow(flow, at: "reauthentication-required")
@@ -142,14 +163,14 @@ struct ParkedAccountTests {
       try await refuse(world, "accounts:signInWithPhoneNumber")
       let flow = try await world.begin("Account.ChangePhoneNumber", World.ownNumber)
       try await world.flow(flow, at: "waiting-for-code")
-      let code = try await world.messageCode(to: World.ownNumber)
-      try await world.answer(flow, "ProvideCode", code)
+      let code = try await world.message(World.ownNumber)
+      try await world.tell(flow, "ProvideCode", code)
       try await world.flow(flow, at: "reauthentication-required")
       if isKilled { try await world.killDaemon() }
       try await signInAgain(world, flow)
       // Where it stood: the refusal came before the code was looked at, so that it still counts.
       #expect(try await world.flow(flow, at: "waiting-for-code")["phone-number"] as? String == World.ownNumber)
-      try await world.answer(flow, "ProvideCode", code)
+      try await world.tell(flow, "ProvideCode", code)
       try await world.flow(flow, at: "succeeded")
       #expect(try await world.serverAccount(uid)?["phoneNumber"] as? String == World.ownNumber)
       #expect(try await world.whoami()["phone-number"] as? String == World.ownNumber)

@@ -107,6 +107,28 @@ struct ParkedTests {
     try await expectDeleted(world, uid, flow)
   }
 
+  @Test(
+    "the daemon killed when the answer was there and nothing kept: it stays parked, and the next sign-in frees it",
+    arguments: [World.Way.emailLink, .phone])
+  func killedAnswered(_ way: World.Way) async throws {
+    let world = try await World.start()
+    let (uid, flow) = try await parkedDeletion(world, by: way)
+    try world.setDaemon(["LINKD_PAUSE_AT": "exchange-answered"])
+    try await world.killDaemon()
+    let lost = try await world.reauthenticate(by: way)
+    async let given: Void = world.giveFirstFactor(lost, by: way)
+    try await world.daemonIsPaused()
+    try world.setDaemon([:])
+    try await world.killDaemon()
+    _ = try? await given
+    // The code is spent.
+    try await world.flow(lost, at: "failed")
+    try expect(try await world.parked(flow), tells: way)
+    #expect(try await world.requests("accounts:delete") == 1)
+    try await world.prove(try await world.reauthenticate(by: way), by: way)
+    try await expectDeleted(world, uid, flow)
+  }
+
   @Test("a plain sign-in of the same user will do, too")
   func plainSignIn() async throws {
     let world = try await World.start()

@@ -28,13 +28,8 @@ extension World {
 
   /// A change that an administrator makes to an account.
   public func administrate(_ uid: String, _ change: [String: Any]) async throws {
-    let body = try JSONSerialization.data(withJSONObject: change.merging(["localId": uid]) { $1 })
-    let result = try await run([
-      "curl", "-fsS", "-H", "Authorization: Bearer owner", "-H", "Content-Type: application/json", "-d",
-      String(decoding: body, as: UTF8.self),
-      "http://\(emulatorAddress)/identitytoolkit.googleapis.com/v1/projects/\(World.project)/accounts:update",
-    ])
-    guard result.status == 0 else { throw Failure(description: "accounts:update: \(result.stderr)") }
+    try await asOwner(
+      "POST", "v1/projects/\(World.project)/accounts:update", change.merging(["localId": uid]) { $1 })
   }
 
   /// Makes every login so far old.
@@ -52,29 +47,6 @@ extension World {
   {
     let factor = ["mfaEnrollmentId": id, "phoneInfo": number, "displayName": "Work"]
     try await administrate(uid, ["emailVerified": true, "mfa": ["enrollments": [factor]]])
-  }
-
-  /// Lets an app offer second factors, and the server take authenticator apps as such.
-  public func allowFactors(app: String = "demo") async throws {
-    try await setOptions(["mfa-enabled": true], app: app)
-    let result = try await run([
-      "curl", "-fsS", "-X", "PATCH", "-H", "Authorization: Bearer owner", "-H", "Content-Type: application/json", "-d",
-      #"{"mfa":{"providerConfigs":[{"state":"ENABLED","totpProviderConfig":{}}]}}"#,
-      "http://\(emulatorAddress)/identitytoolkit.googleapis.com/v2/projects/\(World.project)/config?updateMask=mfa",
-    ])
-    guard result.status == 0 else { throw Failure(description: "config: \(result.stderr)") }
-  }
-
-  /// The code of the `count`th unused message to a number, once it has been sent.
-  public func messageCode(to number: String, count: Int = 1) async throws -> String {
-    var found: [String] = []
-    try await eventually("message \(count) to \(number)") {
-      let all = try await emulatorJSON("GET", "/emulator/v1/projects/\(World.project)/verificationCodes")
-      found = (all["verificationCodes"] as? [[String: Any]] ?? []).filter { $0["phoneNumber"] as? String == number }
-        .compactMap { $0["code"] as? String }
-      return found.count >= count
-    }
-    return found[count - 1]
   }
 
   // MARK: Signing in, and again
@@ -122,7 +94,7 @@ extension World {
     switch way {
     case .password:
       try await self.flow(flow, at: "waiting-for-password")
-      try await answer(flow, "ProvidePassword", "correct horse")
+      try await tell(flow, "ProvidePassword", "correct horse")
     case .emailLink:
       try await self.flow(flow, at: "waiting-for-link")
       try await open(try await button(try await mail("\(name)@example.com"), scheme: schemeOf(app)))
@@ -132,7 +104,7 @@ extension World {
       try await open(try await run(["curl", "-fsS", "-o", "/dev/null", "-w", "%{redirect_url}", url]).stdout)
     case .phone:
       try await self.flow(flow, at: "waiting-for-code")
-      try await answer(flow, "ProvideCode", try await messageCode(to: number))
+      try await tell(flow, "ProvideCode", try await message(number))
     }
   }
 
@@ -147,13 +119,13 @@ extension World {
   /// Gives the code of a second factor that is a phone.
   public func giveSecondFactor(_ flow: String, _ uid: String = "second") async throws {
     try await self.flow(flow, at: "second-factor-required")
-    try await answer(flow, "ChooseFactor", uid)
+    try await tell(flow, "ChooseFactor", uid)
     try await self.flow(flow, at: "waiting-for-code")
-    try await answer(flow, "ProvideCode", try await messageCode(to: World.factorNumber))
+    try await tell(flow, "ProvideCode", try await message(World.factorNumber))
   }
 
   /// Calls a method of a flow's, which has to be taken.
-  public func answer(_ flow: String, _ member: String, _ arguments: String...) async throws {
+  public func tell(_ flow: String, _ member: String, _ arguments: String...) async throws {
     let call = ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path"]
     let result = try await run(
       call + ["/org/linkd/Auth1/flow/\(flow)", "--method", "org.linkd.Auth1.Flow.\(member)"] + arguments + ["{}"])
