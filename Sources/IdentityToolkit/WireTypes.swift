@@ -67,9 +67,9 @@ struct FactorInfo: Decodable {
   let displayName: String?
   let enrolledAt: String?
 
-  /// Nil without an id.
+  /// Nil without an id, and for a kind that linkd doesn't know.
   var factor: SecondFactor? {
-    guard let id = mfaEnrollmentId.filled else { return nil }
+    guard let id = mfaEnrollmentId.filled, phoneInfo.filled != nil || totpInfo != nil else { return nil }
     var factor = SecondFactor(uid: id, kind: totpInfo == nil ? .phone : .totp)
     factor.displayName = displayName.filled
     factor.phoneNumber = phoneInfo.filled.map(Self.masked)

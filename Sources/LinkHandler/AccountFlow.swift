@@ -92,7 +92,8 @@ struct AccountFlow: FlowSteps {
     flow.endedAt = now
     if flow.purpose == .deleteUser { return [.endSession] }
     flow.resultUID = flow.protectedUID
-    return [.save]
+    // Which of the tries did it isn't known: what the account looks like, neither.
+    return flow.attempts > 1 ? [.save, .accountChanged(email: nil, previousEmail: nil)] : [.save]
   }
 
   private mutating func failed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
@@ -118,6 +119,8 @@ extension Flow {
   /// enough.
   mutating func park(_ failure: AuthFailure, at now: Int64) -> [FlowAction]? {
     guard failure.error == .requiresRecentLogin || failure.error == .tokenRevoked, !isConfirmed else { return nil }
+    // A guest can't sign in again.
+    if let anonymousUID, anonymousUID == protectedUID { return nil }
     return wait(at: .reauthenticationRequired, after: failure, now: now)
   }
 }

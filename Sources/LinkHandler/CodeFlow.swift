@@ -121,9 +121,10 @@ struct CodeFlow: FlowSteps {
   /// A try that went unanswered did it, as the account shows.
   private mutating func performed(at now: Int64) -> [FlowAction] {
     guard flow.stage == .exchanging, flow.answer == nil, flow.verification?.isUnanswered == true,
-      flow.protectedUID != nil
+      let uid = flow.protectedUID ?? flow.linkUID
     else { return [] }
-    flow.resultUID = flow.protectedUID
+    flow.resultUID = uid
+    flow.isUpgraded = flow.isUpgrade
     flow.note(nil)
     return flow.end(.succeeded, at: now)
   }
@@ -172,7 +173,10 @@ struct CodeFlow: FlowSteps {
   private mutating func proofFailed(
     _ proof: PhoneCredential, _ failure: AuthFailure, at now: Int64
   ) -> [FlowAction] {
-    guard failure.isTransient else { return flow.fail(failure, at: now) }
+    guard failure.isTransient else {
+      // Another message mends what is too old.
+      return flow.fail(failure, at: now, canRetry: failure.error == .sessionExpired)
+    }
     flow.note(failure)
     return [.signInWithPhoneProof(proof, delay: failure.delay(&tries))]
   }
@@ -199,10 +203,16 @@ struct CodeFlow: FlowSteps {
 
   // MARK: After a restart
 
+  /// A message costs: once by itself, then somebody has to ask for it.
+  private mutating func sendAgain(at now: Int64) -> [FlowAction] {
+    if flow.sendsOnceMore() { return [.save, .sendCode] }
+    return sendFailed(AuthFailure(.networkUnavailable), at: now)
+  }
+
   private mutating func restore(at now: Int64) -> [FlowAction] {
     if now >= flow.expiresAt { return flow.end(.expired, at: now) }
     switch flow.stage {
-    case .starting: return flow.method == .totp ? [.startTOTPEnrollment(delay: 0)] : [.sendCode]
+    case .starting: return flow.method == .totp ? [.startTOTPEnrollment(delay: 0)] : sendAgain(at: now)
     case .conflict: return flow.restoredConflict()
     // The user had signed in again when the daemon ended.
     case .reauthenticationRequired: return flow.isConfirmed ? reauthenticated(at: now) : []

@@ -15,7 +15,9 @@ extension Flow {
   /// The first factor was accepted.
   mutating func meetSecondFactor(_ pending: PendingSecondFactor, at now: Int64) -> [FlowAction] {
     guard stage == .exchanging, answer == nil, secondFactor == nil, purpose.isAuthentication else { return [] }
-    guard !pending.factors.isEmpty else { return fail(.secondFactorRequired, at: now) }
+    guard !pending.factors.isEmpty else {
+      return fail(AuthFailure(.secondFactorRequired, cause: "cause.no-known-factor"), at: now)
+    }
     secondFactor = pending
     verification = nil
     canResendAt = nil
@@ -147,7 +149,8 @@ extension Flow {
   private mutating func restoreSecondFactor(at now: Int64) -> [FlowAction] {
     if now >= expiresAt { return end(.expired, at: now) }
     switch stage {
-    case .starting: return [.sendCode]
+    case .starting:
+      return sendsOnceMore() ? [.save, .sendCode] : chooseAgain(AuthFailure(.networkUnavailable), at: now)
     case .exchanging: return verifyAgain(at: now)
     default: return []
     }

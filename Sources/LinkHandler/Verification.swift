@@ -26,6 +26,13 @@ extension Flow {
     return wait(at: .waitingForCode, now: now)
   }
 
+  /// Whether a message that was being asked for when the daemon ended is asked for again.
+  mutating func sendsOnceMore() -> Bool {
+    guard verification?.isUnanswered != true else { return false }
+    verification?.isUnanswered = true
+    return true
+  }
+
   // MARK: The page that tells people from programs
 
   /// The server wants the page. Nil where it was shown already, and its word was refused.

@@ -12,6 +12,9 @@ extension Texts {
       "The service doesn't accept the number, though it's well-formed. Check it, or use another one.",
     "cause.no-number": "The account has no phone number. Sign in again in another way.",
     "cause.code-length": "The code has another number of digits, or something else in it. Type its digits alone.",
+    "cause.no-known-factor":
+      "The account has a second factor of a kind that linkd doesn't know. Sign in where that one can be used.",
+    "cause.no-way-back": "This account can't sign in again from here. Sign in anew in the app.",
     "cause.clock-drift":
       "The code is wrong. This machine's clock is more than 15 seconds off: if the authenticator app runs on it, set the "
       + "clock, then type a new code.",
@@ -34,6 +37,7 @@ extension Texts {
     "reauthentication.oauth": "To go on, sign in with {provider} again.",
     "reauthentication.password": "To go on, give the password of {email} again.",
     "reauthentication.email-link": "To go on, sign in again by a link that is mailed to {email}.",
+    "reauthentication.custom": "To go on, sign in again in the app: it has a way of its own.",
     "reauthentication.phone": "To go on, sign in again by a code that is sent to {phone-number}.",
     "notice.second-factor-needed": "One step is left: a code from your second factor. Go back to the app.",
   ]

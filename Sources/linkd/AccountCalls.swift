@@ -100,6 +100,10 @@ extension SessionKeeper {
   /// An action code has changed an account. If it may be ours, it's looked at anew: somebody verified an address in a browser
   /// (field report B120), or changed it, which ends every token (B119).
   func accountChanged(email: String?, previous: String?) {
+    if email == nil, previous == nil, machine.user != nil {
+      Task.onLoop { _ = try? await self.reload() }
+      return
+    }
     guard var user = machine.user, let own = user.email else { return }
     let isOurs = [email, previous].contains { $0.map { DomainNames.areSame($0, own) } ?? false }
     guard isOurs || email == nil else { return }

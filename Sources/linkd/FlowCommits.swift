@@ -54,7 +54,7 @@ extension FlowCoordinator {
     let method = isSignIn ? flow.method : kept ?? last ?? flow.method
     let apple = appleTokens[flow.id]
     // What waits for this goes on, also if the daemon ends before it does.
-    let freed = flow.purpose == .signIn || flow.purpose == .reauthenticate ? parked(flow.key, user.uid) : []
+    let freed = parked(until: flow, by: user.uid)
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
       try store.save(flow)
       for var row in freed {

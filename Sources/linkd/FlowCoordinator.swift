@@ -155,7 +155,7 @@ final class FlowCoordinator {
     for action in machine.handle(event, at: services.now) {
       switch action {
       case .refuse(let error): throw AuthFailure(error)
-      case .sendMail(let email): try countMail(to: email)
+      case .sendMail(let email), .changeEmail(let email): try countMail(to: email)
       case .sendCode:
         try machine.flow.codeRecipient.map { recipient throws(AuthFailure) in try countMail(to: recipient) }
       default: break
@@ -185,6 +185,11 @@ final class FlowCoordinator {
   /// Lets the machine of `id` take an event and performs what it wants. Nothing has changed if this throws.
   private func apply(_ id: FlowID, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {
     guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
+    // The timer is late where the clock was set forward.
+    if event.isInTimeAlone, !machine.flow.stage.isEnd, machine.flow.expiresAt <= services.now {
+      handleAll(.overdue, [id])
+      throw AuthFailure(.noSuchFlow)
+    }
     let before = machine.flow
     let actions = machine.handle(event, at: services.now)
     for case .refuse(let error) in actions { throw AuthFailure(error) }
@@ -261,25 +266,41 @@ final class FlowCoordinator {
     appleTokens.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded):
+      dropStrangers(flow)
       offerConflicts(flow.key)
-      goOn(flow.key)
+      goOn(after: flow)
     // Who was to be linked, and switched.
-    case (.link, .succeeded) where flow.protectedUID == nil: offerConflicts(flow.key)
-    case (.reauthenticate, .succeeded): goOn(flow.key)
+    case (.link, .succeeded) where flow.protectedUID == nil:
+      dropStrangers(flow)
+      offerConflicts(flow.key)
+    case (.reauthenticate, .succeeded): goOn(after: flow)
     case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
     }
   }
 
   /// What was parked until the user has signed in again.
-  private func goOn(_ key: SessionKey) {
-    guard let uid = keeper(key)?.machine.user?.uid else { return }
-    for flow in parked(key, uid) { feed(flow.id, .reauthenticated) }
+  private func goOn(after flow: Flow) {
+    guard let uid = keeper(flow.key)?.machine.user?.uid else { return }
+    for parked in parked(until: flow, by: uid) { feed(parked.id, .reauthenticated) }
   }
 
-  /// What waits for `uid` to sign in again.
-  func parked(_ key: SessionKey, _ uid: String) -> [Flow] {
-    live.filter { $0.key == key && $0.stage == .reauthenticationRequired && $0.protectedUID == uid }
+  /// What waits for `uid` to sign in again as `flow` does: by reauthentication, or, where the server has ended the session, in
+  /// any way. A plain sign-in isn't meant for what somebody else may have left waiting.
+  func parked(until flow: Flow, by uid: String) -> [Flow] {
+    live.filter {
+      $0.key == flow.key && $0.stage == .reauthenticationRequired && $0.protectedUID == uid
+        && (flow.purpose == .reauthenticate || flow.purpose == .signIn && $0.error == .tokenRevoked)
+    }
+  }
+
+  /// Somebody else is signed in now: what waits for something about who was before has nobody left to wait for.
+  private func dropStrangers(_ flow: Flow) {
+    guard let uid = keeper(flow.key)?.machine.user?.uid else { return }
+    let strangers = live.filter {
+      $0.key == flow.key && $0.stage != .exchanging && $0.protectedUID.map { $0 != uid } ?? false
+    }
+    handleAll(.cancelRequested, strangers.map(\.id))
   }
 }
 
@@ -314,6 +335,18 @@ extension Flow {
     case .emailLink: linkTokenHash == nil
     case .actionCode: true
     case .password, .phone, .anonymous, .custom, .provider, .totp, .none: false
+    }
+  }
+}
+
+extension FlowEvent {
+  /// Whether it counts only as long as the flow has time: what people give, and what lets a parked flow go on.
+  fileprivate var isInTimeAlone: Bool {
+    switch self {
+    case .emailProvided, .passwordProvided, .confirmed, .reauthenticated, .conflict(.resolved),
+      .verification(.codeProvided), .verification(.factorChosen):
+      true
+    default: false
     }
   }
 }

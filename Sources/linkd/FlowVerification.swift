@@ -161,7 +161,7 @@ extension FlowCoordinator {
   /// Whether a code that is refused now did it before, without our learning of it: the account shows that (field report B096).
   private func wasDone(_ flow: Flow, _ failure: AuthFailure, _ keeper: SessionKeeper) async -> Bool {
     guard flow.verification?.isUnanswered == true, !failure.isTransient, flow.secondFactor == nil,
-      let before = keeper.machine.user, before.uid == flow.protectedUID
+      let before = keeper.machine.user, before.uid == flow.protectedUID ?? flow.linkUID
     else { return false }
     guard let user = try? await keeper.reload(), user.uid == before.uid else { return false }
     switch flow.purpose {
@@ -169,7 +169,8 @@ extension FlowCoordinator {
       let known = Set(before.secondFactors.map(\.uid))
       let kind: SecondFactor.Kind = flow.method == .totp ? .totp : .phone
       return user.secondFactors.contains { $0.kind == kind && !known.contains($0.uid) }
-    case .link, .changePhone: return user.phoneNumber == flow.phoneNumber && before.phoneNumber != flow.phoneNumber
+    case .link, .changePhone, .signIn:
+      return user.phoneNumber == flow.phoneNumber && before.phoneNumber != flow.phoneNumber
     default: return false
     }
   }

@@ -126,9 +126,10 @@ final class SessionKeeper {
     try services.stored { store throws(StoreError) in
       try store.transaction { () throws(StoreError) in
         var removed = false
+        // What waits for who was signed out by the server waits on: they may sign in again.
         for case .remove(let uid) in actions {
           try store.removeSession(
-            key, uid: uid.isEmpty ? nil : uid, lastUser: next.lastUser, sequence: reserved)
+            key, uid: uid.isEmpty || next.lastUser != nil ? nil : uid, lastUser: next.lastUser, sequence: reserved)
           removed = true
         }
         if let session = next.session {

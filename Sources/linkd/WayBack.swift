@@ -27,7 +27,8 @@ struct WayBack {
       out["kind"] = .string("oauth")
       out["provider-id"] = .string(id)
       out["provider-name"] = providerName.map(DBusValue.string)
-    case .password, .anonymous, .custom, .actionCode, .totp, .none: out["kind"] = .string("password")
+    case .custom: out["kind"] = .string("custom")
+    case .password, .anonymous, .actionCode, .totp, .none: out["kind"] = .string("password")
     }
     let kind = out["kind"]?.asString ?? ""
     out["display-message"] = .string(
@@ -70,6 +71,8 @@ extension Session {
     switch method {
     case .provider(let id) where has(id): return method
     case .phone where has("phone"), .emailLink, .password: return method
+    // The app's own server says who somebody is, unless the account has another way.
+    case .custom where user.providers.isEmpty: return method
     default: break
     }
     if let claimed = claimedMethod { return claimed == .password ? byMail(app) : claimed }

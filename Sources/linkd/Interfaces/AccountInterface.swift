@@ -80,6 +80,7 @@ struct AccountInterface {
 
   /// An empty one is refused without asking the server (identity-toolkit 8.4).
   private func updatePassword(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
+    try FlowStart.checkPassword(call.text(0))
     let password = Secret(call.text(0))
     var flow = try row(call, options, .updatePassword)
     flow.wantsNewPassword = true
@@ -143,6 +144,8 @@ struct AccountInterface {
       }
       return try codes.reauthenticate(call, options, number: number)
     case .password: return try reauthenticateByPassword(call, options, way)
+    case .custom, .anonymous:
+      throw tree.reply(AuthFailure(.operationNotAllowed, cause: "cause.no-way-back"), options, keeper)
     default: return try reauthenticateByMail(call, options, way)
     }
   }

@@ -89,7 +89,8 @@ struct FlowInterface {
 
   /// An empty one is refused without asking the server.
   private func providePassword(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try act(call) { () throws(AuthFailure) in
+    try FlowStart.checkPassword(call.text(0))
+    return try act(call) { () throws(AuthFailure) in
       guard !call.text(0).isEmpty else { throw AuthFailure(.weakPassword) }
       try tree.coordinator.handle(.passwordProvided(Secret(call.text(0))), id)
     }
@@ -134,7 +135,7 @@ struct FlowInterface {
   }
 
   private func confirm(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try act(call) { () throws(AuthFailure) in try tree.coordinator.handle(.confirmed, id) }
+    try act(call) { () throws(AuthFailure) in try tree.coordinator.handleCounted(.confirmed, id) }
   }
 
   private func resolveConflict(_ call: MethodCall) throws(DBusError) -> [DBusValue] {

@@ -22,6 +22,15 @@ struct FlowStart {
   let keeper: SessionKeeper
   let tree: ObjectTree
 
+  /// Bytes of a password (Firebase's own limit): what is longer would be taken, and make an answer that's too big.
+  private static let passwordLimit = 4096
+
+  /// - Throws: `InvalidArgs`.
+  static func checkPassword(_ text: String) throws(DBusError) {
+    guard text.utf8.count > passwordLimit else { return }
+    throw .invalidArgs("The password must have at most \(passwordLimit) bytes.")
+  }
+
   /// A row for a call, with the call's id, purpose, language and starter.
   ///
   /// - Throws: `InvalidArgs` for a `handle-token` that's taken or no id, or an unknown purpose; `NoCurrentUser` where the

@@ -83,6 +83,7 @@ struct SignInInterface {
 
   /// An empty password is refused without asking the server (identity-toolkit 2.1, 2.2).
   private func startPassword(_ row: Flow, _ call: MethodCall, _ options: Options) throws(DBusError) {
+    try FlowStart.checkPassword(call.text(1))
     let password = Secret(call.text(1))
     try tree.answer(options, keeper) { () throws(AuthFailure) in
       var flow = row
