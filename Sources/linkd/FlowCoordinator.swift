@@ -263,6 +263,10 @@ final class FlowCoordinator {
     // Who was to be linked, and switched.
     case (.link, .succeeded) where flow.protectedUID == nil: offerConflicts(flow.key)
     case (.reauthenticate, .succeeded): goOn(flow.key)
+    // The answer that was lost with the last daemon may have changed the account all the same.
+    case (.link, .failed), (.changePhone, .failed), (.enrollFactor, .failed):
+      guard flow.attempts > 1, !isOthersNow(flow), let keeper = keeper(flow.key) else { return }
+      Task.onLoop { _ = try? await keeper.reload() }
     case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
     default: break
     }
