@@ -115,7 +115,9 @@ enum ServerCall: String, Sendable, CaseIterable {
       (.signInWithPassword, "InvalidCredentials"), (.resetPassword, "WeakPassword"):
       (code.name, 4)
     // Parked until somebody signs in again.
-    case (.deleteUser, "RequiresRecentLogin"), (.unlink, "RequiresRecentLogin"): (code.name, 4)
+    case (.deleteUser, "RequiresRecentLogin"), (.unlink, "RequiresRecentLogin"), (.deleteUser, "TokenRevoked"),
+      (.unlink, "TokenRevoked"):
+      (code.name, 4)
     default: (code.name, code.exit)
     }
   }

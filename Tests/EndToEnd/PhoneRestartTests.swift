@@ -129,6 +129,25 @@ struct PhoneRestartTests {
     #expect(next["is-new-user"] as? Bool == false)
   }
 
+  @Test("a number whose linking was answered and not kept is there all the same, and is seen")
+  func linkAnswered() async throws {
+    let world = try await World.start()
+    try await world.createUser("ada@example.com", "correct horse")
+    let flow = try await world.byPhone(Self.number, options: "{'purpose': <'link'>}")
+    let code = try await world.message(Self.number)
+    try await world.flow(flow, at: "waiting-for-code")
+    try await world.killDaemon()
+    try world.setDaemon(["LINKD_PAUSE_AT": "exchange-answered"])
+    async let given = world.flow(flow, "ProvideCode", code)
+    try await world.daemonIsPaused()
+    try world.setDaemon([:])
+    try await world.killDaemon()
+    _ = try await given
+    try await world.flow(flow, at: "failed", "SessionExpired")
+    try await world.eventually("the number") { try await world.providers() == ["password", "phone"] }
+    #expect(try await world.whoami()["phone-number"] as? String == Self.number)
+  }
+
   @Test("after the commit and before the signal: the next start has the session and says so")
   func committed() async throws {
     let world = try await World.start()

@@ -74,6 +74,30 @@ struct SecondFactorRestartTests {
     #expect(try await world.factors().count == 2)
   }
 
+  @Test("an enrollment whose answer was lost is there all the same, and is seen", arguments: ["App", "Mobile"])
+  func enrollmentAnswered(_ kind: String) async throws {
+    let world = try await World.startWithFactors()
+    _ = try await world.verifiedAccount("ada@example.com")
+    try await world.flow(
+      try await world.begin("SignIn.SignInWithPassword", "ada@example.com", "correct horse"), at: "succeeded")
+    let flow: String
+    let code: String
+    if kind == "App" {
+      let begun = try await world.beginTOTP(kind)
+      (flow, code) = (begun.flow, try await world.totp(begun.secret))
+    } else {
+      flow = try await world.begin("Account.EnrollPhoneFactor", Self.number, kind)
+      code = try await world.message(Self.number)
+      try await world.flow(flow, at: "waiting-for-code")
+    }
+    try await killed(at: "exchange-answered", flow, code, world)
+    try await world.eventually("the end") { ["failed", "succeeded"].contains(try await world.flow(flow).stage) }
+    try await world.eventually("the factor") {
+      try await world.factors().map { $0["display-name"] as? String } == [kind]
+    }
+    #expect(try await world.linkctl("token", "--force-refresh").status == 0)
+  }
+
   // MARK: Signing in again
 
   @Test("signing in again is stopped by a second factor, too, and the session stays as it was")

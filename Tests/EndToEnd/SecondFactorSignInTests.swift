@@ -157,6 +157,24 @@ struct SecondFactorSignInTests {
     #expect(try await world.uid() == ada.uid)
   }
 
+  @Test("a mailed link that nobody here asked for is stopped, too, and its page is opened for whoever chooses")
+  func foreignLink() async throws {
+    let (world, ada) = try await world(.emailLink)
+    try await world.setPhone(["captcha": true])
+    #expect(try await world.linkctl("register").status == 0)
+    let portal = try await world.startPortal()
+    let link = try await world.mailedElsewhere(ada.address, "")
+    let opened = try await world.json("open", "--no-wait", link)
+    let flow = try #require(opened.last?["flow"] as? String, "\(opened)")
+    try await world.flow(flow, at: "waiting-for-email")
+    #expect(try await world.flow(flow, "ProvideEmail", ada.address).status == 0)
+    try await world.choose(ada.factors["Mobile"], flow)
+    try await world.answer(flow, PhoneTests.number)
+    #expect(try await world.uid() == ada.uid)
+    #expect(try await world.requests("accounts:signInWithEmailLink") == 1)
+    withExtendedLifetime(portal) {}
+  }
+
   @Test("a custom token that a second factor stops is finished, and isn't shown again")
   func customToken() async throws {
     let world = try await World.start(apps: [])

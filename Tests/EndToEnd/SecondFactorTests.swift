@@ -109,6 +109,38 @@ struct SecondFactorTests {
     #expect(try await world.requests("mfaEnrollment:finalize") == 0)
   }
 
+  @Test("B089: two enrollments of each kind at once, in two apps: each has its own secret and number")
+  func manyAtOnce() async throws {
+    let world = try await World.startWithFactors(apps: ["demo", "other"])
+    for (app, address) in [("demo", "ada@example.com"), ("other", "bob@example.com")] {
+      _ = try await world.verifiedAccount(address)
+      let flow = try await world.begin("SignIn.SignInWithPassword", address, "correct horse", app: app)
+      try await world.flow(flow, at: "succeeded")
+    }
+    let numbers = ["demo": ["+15555550111", "+15555550112"], "other": ["+15555550121", "+15555550122"]]
+    var apps: [(flow: String, secret: String)] = []
+    var phones: [(flow: String, number: String)] = []
+    for app in ["demo", "other"] {
+      for index in 0...1 {
+        let begun = try await world.beginTOTP("App \(index)", app: app)
+        apps.append((begun.flow, begun.secret))
+        let number = try #require(numbers[app]?[index])
+        phones.append((try await world.begin("Account.EnrollPhoneFactor", number, "Phone \(index)", app: app), number))
+      }
+    }
+    #expect(Set(apps.map(\.secret)).count == 4)
+    // Its neighbour's code isn't its own.
+    #expect(try await world.flow(apps[1].flow, "ProvideCode", try await world.totp(apps[0].secret)).status == 0)
+    let refused = try await world.flow(apps[1].flow, at: "waiting-for-code", "InvalidVerificationCode")
+    #expect(refused["attempts-left"] as? Int == 4)
+    for phone in phones.reversed() { try await world.answer(phone.flow, code: try await world.message(phone.number)) }
+    for app in apps.reversed() { try await world.answer(app.flow, code: try await world.totp(app.secret)) }
+    for app in ["demo", "other"] {
+      let names = try await world.factors(app: app).compactMap { $0["display-name"] as? String }
+      #expect(names.sorted() == ["App 0", "App 1", "Phone 0", "Phone 1"])
+    }
+  }
+
   // MARK: They go
 
   @Test("removed by its uid: the others stay, and the next sign-in doesn't ask for it")
