@@ -77,10 +77,13 @@ extension SessionKeeper {
     _ uid: String?, if isWanted: () -> Bool,
     _ body: (Secret<String>) async throws(AuthFailure) -> TokenGrant?
   ) async throws(AuthFailure) {
-    let grant = try await asUser(uid, if: isWanted, body)
-    // Somebody else may have signed in meanwhile: theirs is left alone.
+    try await asUser(uid, if: isWanted) { token async throws(AuthFailure) in
+      try await changes.run { () async throws(AuthFailure) in
+        // Somebody else may have signed in meanwhile: theirs is left alone.
+        if let grant = try await body(token), uid == machine.user?.uid { try renew(grant) }
+      }
+    }
     guard uid == machine.user?.uid else { return }
-    if let grant { try renew(grant) }
     // It's done; what the account looks like now may be learnt later.
     _ = try? await reload()
   }
@@ -143,13 +146,13 @@ extension SessionKeeper {
     do throws(AuthFailure) {
       return try await body(token)
     } catch {
-      guard error.endsSession, machine.user?.uid == uid else { throw error }
-      // Another call has ended the old tokens by bringing new ones: these count.
-      guard let current = machine.session?.idToken, current != token else {
-        try apply(.refreshFailed(error))
-        throw error
-      }
-      return try await body(current)
+      guard error.endsSession else { throw error }
+      // A change, such as a new password, may have ended them, and gives others with its answer.
+      await changes.answered()
+      guard machine.user?.uid == uid else { throw error }
+      if let newer = machine.session?.idToken, newer != token { return try await body(newer) }
+      try apply(.refreshFailed(error))
+      throw error
     }
   }
 }

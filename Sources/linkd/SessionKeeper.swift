@@ -19,6 +19,8 @@ final class SessionKeeper {
   /// The request for a token that is under way, and whose it is: somebody else may sign in meanwhile.
   var refreshing: (uid: String, task: Task<Result<HandedToken, AuthFailure>, Never>)?
   var tokens = TokenCache()
+  /// What is being changed at the server and may end the tokens there.
+  let changes = PendingChanges()
   /// What Apple gave with the last sign-in by it, and to whom.
   var appleToken: (uid: String, token: Secret<String>)?
   /// What the row says: sequence numbers up to it may have been handed out, so that most changes need no commit for the

@@ -49,7 +49,8 @@ extension SessionKeeper {
     } catch {
       services.log.warning(
         "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
-      // Another call has brought new tokens meanwhile, and ended the old ones by that.
+      // Another call may have ended the old tokens, and brings new ones, or has brought them.
+      if error.endsSession { await changes.answered() }
       if let current = machine.session, current.user.uid == uid, current.refreshToken != before.refreshToken,
         let cached = cachedToken(minValidity: 0)
       {

@@ -56,6 +56,29 @@ struct AccountChangeTests {
     try await world.flow(old, at: "succeeded")
   }
 
+  @Test("who is refused with the old tokens while a new password's answer is on its way gets the new ones")
+  func passwordOnItsWay() async throws {
+    let world = try await World.start()
+    let uid = try await world.signIn(by: .password)
+    _ = try await oldToken(world)
+    try await world.fault(["path": "accounts:update", "hold-after-handling": true, "times": 1])
+    let lookups = try await world.records("accounts:lookup").count
+    let flow = try await world.begin("Account.UpdatePassword", "another horse")
+    try await world.eventually("the new password") {
+      try await world.records("accounts:update").last?["handled"] as? Bool == true
+    }
+    async let reloaded: Void = world.reload()
+    try await world.eventually("the refusal") {
+      let calls = try await world.records("accounts:lookup")
+      return calls.count > lookups && calls.last?["status"] as? Int == 400
+    }
+    try await world.clearFaults()
+    try await reloaded
+    try await world.flow(flow, at: "succeeded")
+    #expect(try await world.uid() == uid)
+    #expect(try await world.linkctl("token", "--force-refresh").status == 0)
+  }
+
   @Test("a weak password is asked for again, an empty one is refused without a request")
   func weakPassword() async throws {
     let world = try await World.start()

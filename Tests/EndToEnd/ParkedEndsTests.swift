@@ -74,17 +74,20 @@ struct ParkedEndsTests {
     #expect(try await world.serverAccount(uid) != nil)
   }
 
-  @Test("nobody comes within ten minutes: it has expired", .enabled(if: hasCompiler, "needs cc"))
-  func overdue() async throws {
+  @Test(
+    "nobody comes within ten minutes: it has expired, whether the daemon ran on or not",
+    .enabled(if: hasCompiler, "needs cc"), arguments: [false, true])
+  func overdue(isKilled: Bool) async throws {
     let world = try await World.start()
     let (uid, flow) = try await parkedDeletion(world)
     try world.setDaemon(try await world.clocks())
-    _ = try world.home.write("590\n", to: "clock")
     try await world.killDaemon()
-    #expect(try await world.flow(flow).stage == "reauthentication-required")
-    _ = try world.home.write("601\n", to: "clock")
-    try await world.killDaemon()
-    try await world.flow(flow, at: "expired")
+    for (seconds, stage) in [(540, "reauthentication-required"), (601, "expired")] {
+      _ = try world.home.write("\(seconds)\n", to: "clock")
+      if !isKilled { _ = try world.home.write("\(seconds)\n", to: "boot-clock") }
+      if isKilled { try await world.killDaemon() }
+      try await world.flow(flow, at: stage)
+    }
     try await world.prove(try await world.reauthenticate(by: .password), by: .password)
     #expect(try await world.requests("accounts:delete") == 1)
     #expect(try await world.uid() == uid)
