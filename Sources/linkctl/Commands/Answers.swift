@@ -30,7 +30,8 @@ extension Command {
   }
 
   static let confirm = Command(
-    name: "confirm", synopsis: "confirm FLOW [--no-wait]", summary: "agree to what an opened link does to the account",
+    name: "confirm", synopsis: "confirm FLOW [--no-wait]",
+    summary: "agree to what an opened link does, or try a change of the account again",
     example: "linkctl confirm 3f2a…", options: [.flag("no-wait", "leave once it's taken")]
   ) { context throws(Failure) in
     try answer(context, try context.words("FLOW")[0], FlowAnswer(member: "Confirm", arguments: []))
