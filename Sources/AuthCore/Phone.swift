@@ -56,6 +56,8 @@ public struct PendingVerification: Sendable, Hashable {
   public var code: Secret<String>?
   /// Wrong codes that are still allowed.
   public var attemptsLeft: Int
+  /// Whether the server may have taken a code without our learning of it.
+  public var isUnanswered = false
   /// The page that tells people from programs, while it's shown.
   public var page: PendingAuthorization?
   /// What the page gave. It counts once.
@@ -73,6 +75,22 @@ public struct PendingSecondFactor: Sendable, Hashable {
   public var factors: [SecondFactor]
   /// Uid of the factor that was chosen.
   public var chosen: String?
+  /// What is remembered of each factor that was chosen before: choosing it anew gives no more tries, and no earlier message.
+  public var earlier: [String: Earlier] = [:]
+
+  /// How far a factor had come.
+  public struct Earlier: Sendable, Hashable {
+    /// Wrong codes that are still allowed.
+    public var attemptsLeft: Int
+    /// When the next message may be sent, Unix seconds; nil for an authenticator app.
+    public var canResendAt: Int64?
+
+    /// Both by name.
+    public init(attemptsLeft: Int, canResendAt: Int64?) {
+      self.attemptsLeft = attemptsLeft
+      self.canResendAt = canResendAt
+    }
+  }
 
   /// Nothing is chosen yet.
   public init(credential: Secret<String>, factors: [SecondFactor]) {

@@ -136,16 +136,22 @@ public struct LastUser: Sendable, Hashable, Codable {
   public var email: String?
   /// The number that it signs in with, E.164.
   public var phoneNumber: String?
+  /// Identity Platform tenant.
+  public var tenantID: String?
   /// How it had been signed in.
   public var signInMethod: String
   /// Why it ended: an `AuthError`'s name.
   public var reason: String
 
   /// Every field by name.
-  public init(uid: String, email: String?, phoneNumber: String? = nil, signInMethod: String, reason: String) {
+  public init(
+    uid: String, email: String?, phoneNumber: String? = nil, tenantID: String? = nil, signInMethod: String,
+    reason: String
+  ) {
     self.uid = uid
     self.email = email
     self.phoneNumber = phoneNumber
+    self.tenantID = tenantID
     self.signInMethod = signInMethod
     self.reason = reason
   }

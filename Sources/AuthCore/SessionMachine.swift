@@ -135,6 +135,7 @@ public struct SessionMachine: Sendable {
     case .tokenRevoked, .userDisabled, .userNotFound:
       lastUser = LastUser(
         uid: session.user.uid, email: session.user.email, phoneNumber: session.user.phoneNumber,
+        tenantID: session.user.tenantID,
         signInMethod: session.method.description,
         reason: failure.error.rawValue)
       health = .attentionNeeded

@@ -4,8 +4,8 @@ public import AuthCore
 public enum ProviderAnswer: Sendable, Hashable {
   /// Signed in, or linked. `uid` where the answer names it; `credential` as the server gives it back, where it does.
   case grant(TokenGrant, uid: String?, credential: OAuthCredential?)
-  /// A second factor is wanted; the credential is spent.
-  case secondFactorRequired(pending: Secret<String>, factors: [SecondFactor])
+  /// A second factor is wanted; the credential is spent. `credential` as for `grant`.
+  case secondFactorRequired(pending: Secret<String>, factors: [SecondFactor], credential: OAuthCredential?)
   /// Another account is in the way. `credential` is the one to go on with.
   case conflict(AccountConflict)
 }
@@ -121,7 +121,8 @@ struct ProviderBody: Decodable {
     }
     if needConfirmation == true { return conflict(.accountExistsWithDifferentCredential) }
     if idToken.filled == nil, let pending = mfaPendingCredential.filled {
-      return .secondFactorRequired(pending: Secret(pending), factors: (mfaInfo ?? []).compactMap(\.factor))
+      return .secondFactorRequired(
+        pending: Secret(pending), factors: (mfaInfo ?? []).compactMap(\.factor), credential: returned)
     }
     return .grant(
       try TokenGrant(idToken, refreshToken, expiresIn, isNewUser: isNewUser ?? false), uid: localId.filled,

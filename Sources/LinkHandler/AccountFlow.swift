@@ -34,8 +34,8 @@ struct AccountFlow: FlowSteps {
     case .restored:
       if now >= flow.expiresAt { return flow.end(.expired, at: now) }
       // The user had signed in again when the daemon ended.
-      if flow.stage == .reauthenticationRequired, flow.isConfirmed { return perform(at: now) }
-      return flow.stage == .exchanging ? perform(at: now) : []
+      if flow.stage == .reauthenticationRequired, flow.isConfirmed { return reauthenticated(at: now) }
+      return flow.stage == .exchanging ? performAgain(at: now) : []
     case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .exchanged, .codeChecked, .codeCheckFailed, .lookedUp,
       .lookUpFailed, .authorization, .conflict, .verification:
       return []
@@ -51,20 +51,30 @@ struct AccountFlow: FlowSteps {
   }
 
   private mutating func perform(at now: Int64) -> [FlowAction] {
-    guard let action else { return flow.wait(at: .waitingForPassword, now: now) }
+    guard let action else {
+      return flow.purpose == .updatePassword
+        ? flow.wait(at: .waitingForPassword, now: now) : flow.fail(.internal, at: now)
+    }
     flow.beginExchange(at: now)
     flow.attempts += 1
     return [.save, action]
   }
 
-  /// Nil where the password has to be given anew.
+  /// After a restart: once by itself, since whether the server saw the first try is unknown; then somebody has to agree.
+  private mutating func performAgain(at now: Int64) -> [FlowAction] {
+    guard flow.attempts >= 2, flow.purpose != .updatePassword else { return perform(at: now) }
+    return flow.wait(at: .waitingForConfirmation, after: AuthFailure(.networkUnavailable), now: now)
+  }
+
+  /// Nil where the password has to be given anew, or the row lacks what it's about.
   private var action: FlowAction? {
     switch flow.purpose {
     case .updatePassword: password.map { .updatePassword($0) }
     case .changeEmail: flow.email.map { .changeEmail(to: $0) }
     case .unlink: flow.linkProvider.map { .unlink(providerID: $0) }
     case .unenrollFactor: flow.factorUID.map { .unenrollFactor(uid: $0) }
-    default: .deleteUser
+    case .deleteUser: .deleteUser
+    case .signIn, .link, .reauthenticate, .actionCode, .changePhone, .enrollFactor, .present: nil
     }
   }
 
@@ -72,6 +82,7 @@ struct AccountFlow: FlowSteps {
   private mutating func reauthenticated(at now: Int64) -> [FlowAction] {
     guard flow.stage == .reauthenticationRequired else { return [] }
     flow.isConfirmed = true
+    flow.attempts = 0
     return perform(at: now)
   }
 

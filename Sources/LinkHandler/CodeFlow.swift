@@ -29,6 +29,7 @@ struct CodeFlow: FlowSteps {
     case .started: return flow.stage == .starting ? begin(at: now) : []
     case .verification(let event): return step(event, at: now)
     case .exchanged(let grant, let uid): return exchanged(grant, uid: uid, at: now)
+    case .performed: return performed(at: now)
     case .exchangeFailed(let failure): return exchangeFailed(failure, at: now)
     case .lookedUp(let user, let guest): return flow.settle(user, guest: guest, at: now)
     case .lookUpFailed(let failure): return flow.lookUpAgain(failure, attempts: &tries, at: now)
@@ -41,7 +42,7 @@ struct CodeFlow: FlowSteps {
     case .cancelRequested: return flow.end(.cancelled, at: now)
     case .overdue: return flow.end(.expired, at: now)
     case .restored: return restore(at: now)
-    case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .performed, .conflict,
+    case .alreadySignedIn, .linkOpened, .mailSent, .mailFailed, .codeChecked, .codeCheckFailed, .conflict,
       .authorization:
       return []
     }
@@ -104,8 +105,8 @@ struct CodeFlow: FlowSteps {
   }
 
   /// The server's clock may be another than ours: its end counts where it makes sense.
-  private mutating func waitForCode(at now: Int64) -> [FlowAction] {
-    let actions = flow.wait(at: .waitingForCode, now: now)
+  private mutating func waitForCode(after failure: AuthFailure? = nil, at now: Int64) -> [FlowAction] {
+    let actions = flow.wait(at: .waitingForCode, after: failure, now: now)
     if let end = flow.totpEnrollment?.endsAt, end > now { flow.expiresAt = min(flow.expiresAt, end) }
     return actions
   }
@@ -117,16 +118,28 @@ struct CodeFlow: FlowSteps {
     return flow.take(grant, uid: uid, at: now)
   }
 
+  /// A try that went unanswered did it, as the account shows.
+  private mutating func performed(at now: Int64) -> [FlowAction] {
+    guard flow.stage == .exchanging, flow.answer == nil, flow.verification?.isUnanswered == true,
+      flow.protectedUID != nil
+    else { return [] }
+    flow.resultUID = flow.protectedUID
+    flow.note(nil)
+    return flow.end(.succeeded, at: now)
+  }
+
   private mutating func exchangeFailed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
     guard flow.stage == .exchanging, flow.answer == nil else { return [] }
     if let proof = flow.phoneProof { return proofFailed(proof, failure, at: now) }
     flow.verification?.code = nil
     if let parked = park(failure, at: now) { return parked }
-    if failure.isTransient { return flow.wait(at: .waitingForCode, after: failure, now: now) }
+    if failure.isTransient {
+      flow.verification?.isUnanswered = true
+      return waitForCode(after: failure, at: now)
+    }
     let canRetry = flow.method == .phone
     switch failure.error {
-    case .invalidVerificationCode where flow.countWrongCode():
-      return flow.wait(at: .waitingForCode, after: failure, now: now)
+    case .invalidVerificationCode where flow.countWrongCode(): return waitForCode(after: failure, at: now)
     case .invalidVerificationCode, .sessionExpired: return flow.fail(failure, at: now, canRetry: canRetry)
     case .userNotFound where flow.purpose == .reauthenticate: return flow.fail(.userMismatch, at: now)
     default: return flow.fail(failure, at: now)

@@ -22,6 +22,9 @@ public struct FlowMachine: Sendable {
   /// The row.
   public var flow: Flow { steps.flow }
 
+  /// Who acts now wants a page that follows to be opened, or opens it.
+  public mutating func setOpensBrowser(_ opens: Bool) { steps.flow.opensBrowser = opens }
+
   /// Takes `event` at `now` (Unix seconds) and says what is to be done. `flow.sequence` has grown by one if a client can see
   /// a change. What came too late is ignored; what a person may not do at this stage is refused.
   public mutating func handle(_ event: FlowEvent, at now: Int64) -> [FlowAction] {
@@ -37,11 +40,10 @@ public struct FlowMachine: Sendable {
     switch event {
     case .verification(.secondFactorRequired(let pending)):
       let actions = steps.flow.meetSecondFactor(pending, at: now)
-      // What the first factor was is forgotten.
-      _ = steps.step(event, at: now)
+      if steps.flow.secondFactor != nil { steps.forgetFirstFactor() }
       return actions
     case .verification(.factorChosen) where !isSecond: return [.refuse(.noSuchFlow)]
-    case .verification(.codeProvided) where !isSecond && !(steps is CodeFlow): return [.refuse(.noSuchFlow)]
+    case .verification(.codeProvided) where !isSecond && !steps.flow.takesCode: return [.refuse(.noSuchFlow)]
     case _ where isSecond:
       if let actions = steps.flow.secondFactorStep(event, at: now) { return actions }
       let actions = steps.step(event, at: now)
@@ -51,6 +53,11 @@ public struct FlowMachine: Sendable {
     default: return steps.step(event, at: now)
     }
   }
+}
+
+extension Flow {
+  /// Whether a code ends it, and not its second factor alone.
+  fileprivate var takesCode: Bool { method == .phone || method == .totp }
 }
 
 extension FlowPurpose {

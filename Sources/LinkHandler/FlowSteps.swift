@@ -10,6 +10,13 @@ protocol FlowSteps: Sendable {
 
   /// See `FlowMachine.handle`.
   mutating func step(_ event: FlowEvent, at now: Int64) -> [FlowAction]
+
+  /// The first factor was accepted: what is in memory alone for another try at it goes.
+  mutating func forgetFirstFactor()
+}
+
+extension FlowSteps {
+  mutating func forgetFirstFactor() {}
 }
 
 /// The steps that machines have in common.

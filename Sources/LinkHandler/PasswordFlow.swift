@@ -51,6 +51,8 @@ struct PasswordFlow: FlowSteps {
     }
   }
 
+  mutating func forgetFirstFactor() { password = nil }
+
   private mutating func provide(_ password: Secret<String>, at now: Int64) -> [FlowAction] {
     guard flow.stage == .starting || flow.stage == .waitingForPassword, let email = flow.email else {
       return [.refuse(.noSuchFlow)]

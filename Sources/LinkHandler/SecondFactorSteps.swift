@@ -71,17 +71,31 @@ extension Flow {
     default: return [.refuse(.noSuchFlow)]
     }
     guard let factor = secondFactor?.factors.first(where: { $0.uid == uid }) else { return [.refuse(.factorNotFound)] }
+    let earlier = uid == secondFactor?.chosen ? progress : secondFactor?.earlier[uid]
     // Each message costs, and each is counted.
-    if factor.kind == .phone, uid == secondFactor?.chosen, let moment = canResendAt, now < moment {
-      return [.refuse(.rateLimited)]
-    }
-    let isSame = uid == secondFactor?.chosen
+    if factor.kind == .phone, let moment = earlier?.canResendAt, now < moment { return [.refuse(.rateLimited)] }
+    rememberProgress()
     secondFactor?.chosen = uid
-    if !isSame { canResendAt = nil }
+    canResendAt = earlier?.canResendAt
     if factor.kind == .phone { return sendCode(at: now) }
-    // Choosing the same app again gives no more wrong codes.
-    if !isSame || verification == nil { verification = PendingVerification() }
+    verification = PendingVerification()
+    // Choosing an app again gives no more wrong codes.
+    if let left = earlier?.attemptsLeft { verification?.attemptsLeft = left }
     return wait(at: .waitingForCode, now: now)
+  }
+
+  /// How far the factor that is chosen has come; nil where none is.
+  private var progress: PendingSecondFactor.Earlier? {
+    guard let factor = secondFactor?.choice else { return nil }
+    let before = secondFactor?.earlier[factor.uid]?.attemptsLeft ?? PendingVerification.attempts
+    return PendingSecondFactor.Earlier(
+      attemptsLeft: verification?.attemptsLeft ?? before, canResendAt: factor.kind == .phone ? canResendAt : nil)
+  }
+
+  /// Keeps in mind how far the factor has come, before it's left.
+  private mutating func rememberProgress() {
+    guard let factor = secondFactor?.choice, let progress else { return }
+    secondFactor?.earlier[factor.uid] = progress
   }
 
   private mutating func provideSecondFactor(_ code: Secret<String>, at now: Int64) -> [FlowAction] {
@@ -120,6 +134,7 @@ extension Flow {
 
   /// Back to the choice, where another factor or another message may do.
   private mutating func chooseAgain(_ failure: AuthFailure?, at now: Int64) -> [FlowAction] {
+    rememberProgress()
     verification = nil
     return wait(at: .secondFactorRequired, after: failure, now: now)
   }

@@ -94,6 +94,7 @@ extension Flow {
       return wait(at: .waitingForCode, after: AuthFailure(.networkUnavailable), now: now)
     }
     attempts += 1
+    verification?.isUnanswered = true
     return [.save, .verifyCode(code)]
   }
 

@@ -29,6 +29,7 @@ enum SessionBody {
     fields.put(3, user.signInMethod)
     fields.put(4, user.reason)
     fields.put(5, user.phoneNumber)
+    fields.put(6, user.tenantID)
     return fields.bytes
   }
 
@@ -36,6 +37,7 @@ enum SessionBody {
     let fields = try FieldReader(bytes)
     return LastUser(
       uid: try required(fields.string(1)), email: try fields.string(2), phoneNumber: try fields.string(5),
+      tenantID: try fields.string(6),
       signInMethod: try required(fields.string(3)), reason: try required(fields.string(4)))
   }
 

@@ -9,6 +9,7 @@ enum VerificationFields {
     fields.put(3, Int64(verification.attemptsLeft))
     fields.put(4, verification.page.map(OAuthFields.encode))
     fields.put(5, verification.recaptchaToken)
+    fields.put(6, verification.isUnanswered)
     return fields.bytes
   }
 
@@ -20,6 +21,7 @@ enum VerificationFields {
     verification.attemptsLeft = try integer(fields, 3)
     if let page = fields.blob(4) { verification.page = try OAuthFields.authorization(page) }
     verification.recaptchaToken = try fields.secret(5)
+    verification.isUnanswered = fields.bool(6)
     return verification
   }
 
@@ -28,6 +30,9 @@ enum VerificationFields {
     fields.put(1, pending.credential)
     for factor in pending.factors { fields.put(2, SessionBody.encode(factor)) }
     fields.put(3, pending.chosen)
+    for (uid, earlier) in pending.earlier.sorted(by: { $0.key < $1.key }) {
+      fields.put(4, encode(uid, earlier))
+    }
     return fields.bytes
   }
 
@@ -36,7 +41,29 @@ enum VerificationFields {
     var pending = PendingSecondFactor(
       credential: try required(fields.secret(1)), factors: try fields.all(2).map(SessionBody.factor))
     pending.chosen = try fields.string(3)
+    for bytes in fields.all(4) {
+      let (uid, earlier) = try Self.earlier(bytes)
+      pending.earlier[uid] = earlier
+    }
     return pending
+  }
+
+  private static func encode(_ uid: String, _ earlier: PendingSecondFactor.Earlier) -> [UInt8] {
+    var fields = FieldWriter()
+    fields.put(1, uid)
+    fields.put(2, Int64(earlier.attemptsLeft))
+    fields.put(3, earlier.canResendAt)
+    return fields.bytes
+  }
+
+  private static func earlier(
+    _ bytes: [UInt8]
+  ) throws(MalformedFields) -> (uid: String, earlier: PendingSecondFactor.Earlier) {
+    let fields = try FieldReader(bytes)
+    return (
+      try required(fields.string(1)),
+      PendingSecondFactor.Earlier(attemptsLeft: try integer(fields, 2), canResendAt: try fields.integer(3))
+    )
   }
 
   static func encode(_ enrollment: TOTPEnrollment) -> [UInt8] {

@@ -6,6 +6,8 @@ extension Texts {
       + "to it.",
     "conflict.credential-already-in-use":
       "This account at the provider already signs in to another account of the app. Switch to that account, or stay here.",
+    "conflict.phone-already-in-use":
+      "The number {phone-number} already signs in to another account of the app. Switch to that account, or stay here.",
     "conflict.email-already-in-use":
       "Another account has the address {email} already. Sign in to that account instead, or stay as you are.",
     "conflict.anonymous-upgrade":

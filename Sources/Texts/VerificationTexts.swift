@@ -15,6 +15,10 @@ extension Texts {
     "cause.clock-drift":
       "The code is wrong. This machine's clock is more than 15 seconds off: if the authenticator app runs on it, set the "
       + "clock, then type a new code.",
+    "cause.wrong-app-code": "The code is wrong. Type the one that the authenticator app shows now.",
+    "cause.number-beside-factors":
+      "An account with second factors can't have a phone number to sign in with, and a number that is a second factor signs in "
+      + "nobody. Remove the factors first, or use another way.",
     "cause.recaptcha-enterprise":
       "The app's project enforces reCAPTCHA Enterprise for phone numbers, which no program on Linux can answer. Use another "
       + "way to sign in, or ask whoever runs the app to set it to audit.",

@@ -122,7 +122,10 @@ extension SessionKeeper {
   func asUser<Result>(
     _ uid: String?, if isWanted: () -> Bool, _ body: (Secret<String>) async throws(AuthFailure) -> Result
   ) async throws(AuthFailure) -> Result {
-    guard let user = machine.user else { throw missingUser }
+    guard let user = machine.user else {
+      // The server has ended the session: who signs in again may go on.
+      throw uid != nil && machine.lastUser?.uid == uid ? AuthFailure(.tokenRevoked) : missingUser
+    }
     guard user.uid == uid else { throw AuthFailure(.userMismatch) }
     return try await withToken { token async throws(AuthFailure) in
       guard isWanted() else { throw AuthFailure(.cancelled) }
@@ -134,18 +137,20 @@ extension SessionKeeper {
   private func withToken<Result>(
     _ body: (Secret<String>) async throws(AuthFailure) -> Result
   ) async throws(AuthFailure) -> Result {
-    let token = try await idToken()
+    let token = try await idToken().token
     let uid = machine.user?.uid
     do throws(AuthFailure) {
-      return try await body(token.token)
+      return try await body(token)
     } catch {
       guard error.endsSession else { throw error }
-      // A change, such as a new password, may have ended them, and gives others with its answer.
+      // A change, such as a new password, may have ended the old tokens, and brings new ones with its answer: these count.
       await changes.answered()
       guard machine.user?.uid == uid else { throw error }
-      if let newer = machine.session?.idToken, newer != token.token { return try await body(newer) }
-      try apply(.refreshFailed(error))
-      throw error
+      guard let current = machine.session?.idToken, current != token else {
+        try apply(.refreshFailed(error))
+        throw error
+      }
+      return try await body(current)
     }
   }
 }

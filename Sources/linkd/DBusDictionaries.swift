@@ -2,7 +2,6 @@ import AuthCore
 import DBus
 import LinkHandler
 import LinkdContract
-import PhoneVerification
 
 /// AuthCore's nouns as the dictionaries of the D-Bus contract. An absent value is an absent key.
 enum DBusDictionaries {
@@ -119,13 +118,8 @@ enum DBusDictionaries {
   static func factor(_ factor: SecondFactor) -> [String: DBusValue] {
     var out: [String: DBusValue] = ["uid": .string(factor.uid), "kind": .string(factor.kind.rawValue)]
     out["display-name"] = factor.displayName.map(DBusValue.string)
-    out["phone-number"] = factor.phoneNumber.map { .string(masked($0)) }
+    out["phone-number"] = factor.phoneNumber.map(DBusValue.string)
     out["enrolled-at"] = factor.enrolledAt.map(DBusValue.int64)
     return out
-  }
-
-  /// The server masks the numbers of hints, and tells the account's own whole.
-  private static func masked(_ number: String) -> String {
-    number.dropFirst().allSatisfy(\.isNumber) ? PhoneNumber.masked(number) : number
   }
 }

@@ -111,9 +111,11 @@ extension FlowCoordinator {
         }
         switch answer {
         case .grant(let grant, let uid, let given):
-          keeper.noteAppleToken(given?.accessToken ?? credential.accessToken, of: credential, grant)
+          self.noteAppleToken(flow, given, credential)
           return .exchanged(grant, uid: uid)
-        case .secondFactorRequired(let pending, let factors): return .secondFactor(pending, factors)
+        case .secondFactorRequired(let pending, let factors, let given):
+          self.noteAppleToken(flow, given, credential)
+          return .secondFactor(pending, factors)
         case .conflict(let conflict): return .conflict(.found(conflict))
         }
       } catch {

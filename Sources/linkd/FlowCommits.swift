@@ -48,7 +48,11 @@ extension FlowCoordinator {
     guard let keeper = keeper(flow.key) else { throw AuthFailure(.noSuchApp) }
     // Linking and reauthentication keep what the session says about how somebody signed in; a guest hadn't.
     let kept = keeper.machine.session.flatMap { $0.method == .anonymous || $0.user.uid != user.uid ? nil : $0.method }
-    let method = flow.purpose == .signIn && flow.linkUID == nil ? flow.method : kept ?? flow.method
+    // Who was signed out by the server, and has done this nevertheless, signed in as before.
+    let last = keeper.machine.lastUser.flatMap { $0.uid == user.uid ? SignInMethod($0.signInMethod) : nil }
+    let isSignIn = flow.purpose == .signIn && flow.linkUID == nil || flow.purpose == .reauthenticate && kept == nil
+    let method = isSignIn ? flow.method : kept ?? last ?? flow.method
+    let apple = appleTokens[flow.id]
     // What waits for this goes on, also if the daemon ends before it does.
     let freed = flow.purpose == .signIn || flow.purpose == .reauthenticate ? parked(flow.key, user.uid) : []
     try keeper.adopt(keeper.session(user: user, grant: grant, method: method)) { store throws(StoreError) in
@@ -58,6 +62,7 @@ extension FlowCoordinator {
         try store.save(row)
       }
     }
+    if let apple { keeper.appleToken = (user.uid, apple) }
   }
 
   /// Many rows, as one commit.

@@ -29,6 +29,8 @@ final class FlowCoordinator {
   var browsing: [FlowID: BrowserWish] = [:]
   /// Flows that were started in this life of the daemon, and by whom: what is theirs alone.
   var starters: [FlowID: String] = [:]
+  /// What Apple gave, until the flow has succeeded.
+  var appleTokens: [FlowID: Secret<String>] = [:]
   /// Where browsers are to come back.
   var waiting: [FlowID: [PendingReturns.Waiting]] = [:]
   private var mails = MailLimit()
@@ -146,8 +148,9 @@ final class FlowCoordinator {
 
   /// An event from a person that may send something: that's counted, unless it's refused.
   ///
+  /// - Parameter opensBrowser: whether a page that follows is opened here; nil: as before.
   /// - Throws: what `handle` throws.
-  func handleCounted(_ event: FlowEvent, _ id: FlowID) throws(AuthFailure) {
+  func handleCounted(_ event: FlowEvent, _ id: FlowID, opensBrowser: Bool? = nil) throws(AuthFailure) {
     guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
     for action in machine.handle(event, at: services.now) {
       switch action {
@@ -159,6 +162,7 @@ final class FlowCoordinator {
       }
     }
     try handle(event, id)
+    if let opensBrowser { flows[id]?.setOpensBrowser(opensBrowser) }
   }
 
   func cancel(_ id: FlowID) throws(AuthFailure) { try handle(.cancelRequested, id) }
@@ -254,6 +258,7 @@ final class FlowCoordinator {
     hideLater(flow.id)
     if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
     browsing.removeValue(forKey: flow.id)
+    appleTokens.removeValue(forKey: flow.id)
     switch (flow.purpose, flow.stage) {
     case (.signIn, .succeeded):
       offerConflicts(flow.key)
@@ -286,7 +291,7 @@ extension Flow {
     case .waitingForRedirect: error != nil && (error != old?.error || errorCause != old?.errorCause)
     case .conflict: conflict != .anonymousUpgrade && old?.stage != .conflict
     case .waitingForLink: conflict == .anonymousUpgrade && old?.stage == .starting
-    case .secondFactorRequired: old?.stage != .secondFactorRequired
+    case .secondFactorRequired: old?.stage == .exchanging && secondFactor?.chosen == nil
     default: false
     }
   }

@@ -32,6 +32,8 @@ extension Flow {
     case .waitingForCode: out.merge(codeDetails) { $1 }
     case .secondFactorRequired:
       out["hints"] = .dicts(secondFactor?.factors.map(DBusDictionaries.factor) ?? [])
+      // Of the one that was chosen last.
+      if secondFactor?.choice?.kind == .phone { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }
       out["expires-at"] = .int64(expiresAt)
     case .conflict:
       out["conflict"] = .dict(conflictDetails(locale: locale))
@@ -108,12 +110,20 @@ extension Flow {
     ]
   }
 
+  /// Id of what a person is told of the conflict.
+  var conflictTextID: String {
+    if conflict == .credentialAlreadyInUse, method == .phone { return "conflict.phone-already-in-use" }
+    return conflict.map { "conflict.\($0.rawValue)" } ?? ""
+  }
+
   /// `conflict` (contract: Flow).
   private func conflictDetails(locale: String?) -> [String: DBusValue] {
     guard let conflict else { return [:] }
     var out: [String: DBusValue] = [
       "kind": .string(conflict.rawValue), "options": .strings(conflictOptions.map(\.rawValue)),
-      "message": .string(Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": email ?? ""])),
+      "message": .string(
+        Texts.lookup(
+          conflictTextID, locale: locale, ["email": email ?? "", "phone-number": phoneNumber ?? ""])),
     ]
     out["email"] = email.map(DBusValue.string)
     out["phone-number"] = phoneNumber.map(DBusValue.string)

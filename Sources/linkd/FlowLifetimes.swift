@@ -5,10 +5,12 @@ import SessionStore
 
 /// When flows end, and when they leave the bus.
 extension FlowCoordinator {
-  /// A finished flow stays readable for a while.
+  /// A finished flow stays readable for a while; one that can begin anew, for as long after it may.
   func hideLater(_ id: FlowID) {
     hiding.removeValue(forKey: id)?.cancel()
-    hiding[id] = EventLoop.shared.after(Self.readableAfterEnd) { [weak self] in self?.hide(id) }
+    let wait = flow(id).flatMap { $0.canRetry ? $0.canResendAt : nil }.map { max(0, $0 - services.now) } ?? 0
+    let delay = Self.readableAfterEnd + .seconds(min(wait, codeResendInterval))
+    hiding[id] = EventLoop.shared.after(delay) { [weak self] in self?.hide(id) }
   }
 
   private func hide(_ id: FlowID) {

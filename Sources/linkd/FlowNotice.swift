@@ -33,8 +33,8 @@ enum FlowNotice {
     case .waitingForLink where flow.conflict == .anonymousUpgrade:
       return Texts.lookup("conflict.new-link-sent", locale: locale)
     case .conflict:
-      guard let conflict = flow.conflict else { return nil }
-      return Texts.lookup("conflict.\(conflict.rawValue)", locale: locale, ["email": flow.email ?? ""])
+      guard flow.conflict != nil else { return nil }
+      return Texts.lookup(flow.conflictTextID, locale: locale, ["email": flow.email ?? ""])
     case .waitingForEmail: return Texts.lookup("notice.email-needed", locale: locale)
     case .waitingForPassword: return Texts.lookup("notice.password-needed", locale: locale)
     case .waitingForConfirmation: return Texts.lookup("notice.confirmation-needed", locale: locale)

@@ -141,6 +141,10 @@ extension FlowCoordinator {
       guard token != nil, error.endsSession else { throw error }
       // The account that the token is for is gone, so the session is over. A refusal may also be about who signs in.
       if error.error != .userDisabled, let keeper = keeper(flow.key), keeper.machine.user?.uid == flow.linkUID {
+        // Another call has ended the old tokens by bringing new ones: these count.
+        if let current = keeper.machine.session?.idToken, current != token, isExchanging(flow) {
+          return try await ask(current)
+        }
         try keeper.apply(.refreshFailed(error))
       }
       guard flow.protectedUID == nil, isExchanging(flow) else { throw error }
@@ -257,11 +261,23 @@ extension FlowCoordinator {
       "request failed", ["flow": id, "error": failure.error.rawValue, "code": failure.serverCode ?? "-"])
   }
 
+  /// An answer to a flow that was given up meanwhile: what it did to the account that is signed in is done.
+  private func came(late grant: TokenGrant, _ uid: String?, _ flow: Flow) {
+    guard flow.purpose == .link || flow.purpose == .enrollFactor || flow.purpose == .changePhone,
+      let keeper = keeper(flow.key), let own = flow.protectedUID, uid == own, keeper.machine.user?.uid == own
+    else { return }
+    try? keeper.renew(grant)
+    Task.onLoop { _ = try? await keeper.reload() }
+  }
+
   /// An answer. The code behind it may be spent, so it's kept in memory until the row can be saved.
   func feed(_ id: FlowID, _ event: FlowEvent) {
     do throws(AuthFailure) {
       if case .lookedUp = event, let flow = flow(id), isOthersNow(flow) {
         return try handle(.lookUpFailed(AuthFailure(.userMismatch)), id)
+      }
+      if case .exchanged(let grant, let uid) = event, let flow = flow(id), flow.stage.isEnd {
+        came(late: grant, uid, flow)
       }
       try handle(event, id)
     } catch {

@@ -17,6 +17,9 @@ extension FlowCoordinator {
       do throws(AuthFailure) {
         let project = keeper.project(for: flow)
         let enforcement = try await self.services.toolkit.phoneRecaptcha(project: project)
+        // A message costs money: it isn't sent for who has given up, nor for somebody else.
+        guard self.flow(flow.id)?.stage == .starting else { return nil }
+        guard !self.isOthersNow(flow) else { throw AuthFailure(.userMismatch) }
         guard enforcement != .enforce else { throw .recaptchaEnterprise }
         return .verification(.codeSent(sessionInfo: try await self.askForCode(flow, enforcement, keeper, project)))
       } catch {
@@ -56,6 +59,7 @@ extension FlowCoordinator {
     // It's well-formed: what the server won't have is no mistake in typing (field report B093).
     case .invalidPhoneNumber where flow.secondFactor == nil:
       failure.cause = "cause.number-not-accepted"
+    case .unsupportedFirstFactor where flow.purpose != .enrollFactor: failure.cause = "cause.number-beside-factors"
     case .operationNotAllowed:
       let isFactor = flow.purpose == .enrollFactor || flow.secondFactor != nil
       failure.cause = isFactor ? "cause.factor-switched-off" : "cause.phone-switched-off"
@@ -102,6 +106,7 @@ extension FlowCoordinator {
         PausePoint.exchangeAnswered.reached()
         return answer
       } catch {
+        if await self.wasDone(flow, error, keeper) { return .performed }
         return .exchangeFailed(self.explained(error, flow, keeper))
       }
     }
@@ -153,6 +158,22 @@ extension FlowCoordinator {
     }
   }
 
+  /// Whether a code that is refused now did it before, without our learning of it: the account shows that (field report B096).
+  private func wasDone(_ flow: Flow, _ failure: AuthFailure, _ keeper: SessionKeeper) async -> Bool {
+    guard flow.verification?.isUnanswered == true, !failure.isTransient, flow.secondFactor == nil,
+      let before = keeper.machine.user, before.uid == flow.protectedUID
+    else { return false }
+    guard let user = try? await keeper.reload(), user.uid == before.uid else { return false }
+    switch flow.purpose {
+    case .enrollFactor:
+      let known = Set(before.secondFactors.map(\.uid))
+      let kind: SecondFactor.Kind = flow.method == .totp ? .totp : .phone
+      return user.secondFactors.contains { $0.kind == kind && !known.contains($0.uid) }
+    case .link, .changePhone: return user.phoneNumber == flow.phoneNumber && before.phoneNumber != flow.phoneNumber
+    default: return false
+    }
+  }
+
   /// What stands for a code signs in without another message.
   func signInWithPhoneProof(_ flow: Flow, _ proof: PhoneCredential, delay: Int64) {
     later(flow, delay, at: .exchanging) { keeper in
@@ -192,11 +213,14 @@ extension FlowCoordinator {
   /// A wrong code of an authenticator app is mostly a wrong clock.
   private func explained(_ failure: AuthFailure, _ flow: Flow, _ keeper: SessionKeeper) -> AuthFailure {
     let isTOTP = flow.totpEnrollment != nil || flow.secondFactor?.choice?.kind == .totp
-    guard failure.error == .invalidVerificationCode, isTOTP, abs(keeper.clockSkew ?? 0) > Self.clockTolerance else {
-      return failure
-    }
     var failure = failure
-    failure.cause = "cause.clock-drift"
+    switch failure.error {
+    case .invalidVerificationCode where isTOTP:
+      let isDrifted = abs(keeper.clockSkew ?? 0) > Self.clockTolerance
+      failure.cause = isDrifted ? "cause.clock-drift" : "cause.wrong-app-code"
+    case .unsupportedFirstFactor where flow.purpose != .enrollFactor: failure.cause = "cause.number-beside-factors"
+    default: break
+    }
     return failure
   }
 }

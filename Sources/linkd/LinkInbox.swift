@@ -160,6 +160,7 @@ final class LinkInbox {
       method: isSignIn ? .emailLink : .actionCode, createdAt: now, expiresAt: now + waitingLifetime)
     flow.caller = caller.sandboxID
     flow.tenantID = action.tenantID
+    flow.opensBrowser = true
     if !isSignIn { flow.actionKind = action.kind }
     // The guest who asked for the mail is still here: the account may become theirs (behaviour: Anonymous upgrade).
     if isSignIn, let keeper = registry.keep(key), let guest = keeper.guestToUpgrade,

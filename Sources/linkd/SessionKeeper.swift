@@ -115,6 +115,7 @@ final class SessionKeeper {
     let tokenBefore = machine.session?.idToken
     machine = next
     if machine.session?.idToken != tokenBefore { tokens.forget() }
+    if appleToken?.uid != machine.user?.uid { appleToken = nil }
     announce(actions)
   }
 

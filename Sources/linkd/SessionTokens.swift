@@ -49,6 +49,12 @@ extension SessionKeeper {
     } catch {
       services.log.warning(
         "refresh failed", ["app": key.app, "error": error.error.rawValue, "code": error.serverCode ?? "-"])
+      // Another call has brought new tokens meanwhile, and ended the old ones by that.
+      if let current = machine.session, current.user.uid == uid, current.refreshToken != before.refreshToken,
+        let cached = cachedToken(minValidity: 0)
+      {
+        return .success(cached)
+      }
       if machine.session?.user.uid == uid {
         tokens.refreshFailed(error)
         try? apply(.refreshFailed(error))

@@ -63,6 +63,7 @@ struct PhonePageTests {
   @Test("a browser is opened by itself, and comes back by itself, where there's a portal")
   func portal() async throws {
     let world = try await world()
+    #expect(try await world.linkctl("register").status == 0)
     let portal = try await world.startPortal()
     try await world.setPerson("ada@example.com")
     let flow = try await world.byPhone(Self.number)
@@ -73,6 +74,7 @@ struct PhonePageTests {
   @Test("where no browser can be opened the flow says that, and whoever started it has the address")
   func noBrowser() async throws {
     let world = try await world()
+    #expect(try await world.linkctl("register").status == 0)
     let page = try await world.page([
       ["begin", Self.start, [Self.number], [:]], ["at", "waiting-for-captcha"], ["call", "GetUrl", []],
     ])
@@ -82,7 +84,21 @@ struct PhonePageTests {
     try await world.answer(page.id, Self.number)
   }
 
-  @Test("B085: where the page couldn't come back, that's said before any browser is opened")
+  @Test("B085: where nobody would take the page's scheme, that's said before any browser is opened, and what helps")
+  func notRegistered() async throws {
+    let world = try await world()
+    try world.catchPages()
+    let flow = try await world.byPhone(Self.number)
+    let end = try await world.flow(flow, at: "failed", "HandlerMissing")
+    #expect((end["message"] as? String)?.contains("linkctl register") == true)
+    #expect(world.pages.isEmpty)
+    // Whoever opens it elsewhere needs none.
+    let page = try await world.toPage(Self.start, [Self.number])
+    #expect(try await world.linkctl("open", "--no-wait", try await world.press("continue", page)).status == 0)
+    try await world.answer(page.id, Self.number)
+  }
+
+  @Test("B085: an app without a scheme for the page is told so, and who needs no page needs no scheme")
   func noScheme() async throws {
     let world = try await World.start(apps: [])
     let file: [String: Any] = [

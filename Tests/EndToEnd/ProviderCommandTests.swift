@@ -22,6 +22,9 @@ struct ProviderCommandTests {
       """, to: "demo.json")
     let added = try await world.linkctl("app", "add", file)
     #expect(added.status == 0, "\(added.stderr)")
+    // A browser is opened only where it can come back (B085).
+    let registered = try await world.linkctl("register")
+    #expect(registered.status == 0, "\(registered.stderr)")
     _ = try world.addWalker()
     return (world, ["PATH": "\(world.home.file("bin")):\(world.environment["PATH"] ?? "/usr/bin:/bin")"])
   }

@@ -88,6 +88,40 @@ struct SecondFactorChoiceTests {
     #expect(try await world.uid() == ada.uid)
   }
 
+  @Test(
+    "a second factor's page is opened in the browser whatever the first one was, unless somebody says otherwise",
+    arguments: [true, false])
+  func browser(_ atStart: Bool) async throws {
+    let (world, ada, _) = try await asked(["captcha": true])
+    #expect(try await world.linkctl("register").status == 0)
+    let portal = try await world.startPortal()
+    try await world.setPerson(ada.address)
+    let flow = try await world.begin(
+      "SignIn.SignInWithPassword", ada.address, "correct horse", options: "{'open-browser': <\(atStart)>}")
+    _ = try await world.hints(flow)
+    let home = try #require(ada.factors["Home"])
+    let path = "/org/linkd/Auth1/flow/\(flow)"
+    if !atStart {
+      #expect(try await world.flow(flow, "ChooseFactor", home).status == 0)
+      try await world.flow(flow, at: "waiting-for-captcha", nil)
+    }
+    let options = atStart ? "{}" : "{'open-browser': <true>}"
+    #expect(try await world.gdbus(path, "org.linkd.Auth1.Flow.ChooseFactor", home, options).status == 0)
+    try await world.answer(flow, Self.numbers[0])
+    #expect(try await world.uid() == ada.uid)
+    withExtendedLifetime(portal) {}
+  }
+
+  @Test("where the page couldn't come back the choice is there again, and says what helps")
+  func notRegistered() async throws {
+    let (world, ada, flow) = try await asked(["captcha": true])
+    #expect(try await world.flow(flow, "ChooseFactor", try #require(ada.factors["Home"])).status == 0)
+    let back = try await world.flow(flow, at: "second-factor-required", "HandlerMissing")
+    #expect((back["message"] as? String)?.contains("linkctl register") == true)
+    try await world.choose(ada.factors["App"], flow)
+    try await world.answer(flow, code: try await world.totp(ada.secret))
+  }
+
   @Test("a page that couldn't tell leads back to the choice, with the reason")
   func pageRefused() async throws {
     let (world, ada, _) = try await asked(["captcha": true])

@@ -99,7 +99,7 @@ struct FactorsWithEmulatorTests {
     var pendings: [Secret<String>] = []
     if case .secondFactorRequired(let pending, [factor]) = link { pendings.append(pending) }
     if case .secondFactorRequired(let pending, [factor]) = byPassword { pendings.append(pending) }
-    if case .secondFactorRequired(let pending, [factor]) = provider { pendings.append(pending) }
+    if case .secondFactorRequired(let pending, [factor], _) = provider { pendings.append(pending) }
     #expect(pendings.count == 3)
     for (number, pending) in pendings.enumerated() {
       let wrong = try await failure { () throws(AuthFailure) in

@@ -185,10 +185,13 @@ struct ProviderCallTests {
 
   @Test("a second factor is asked for") @LoopActor func secondFactor() async throws {
     let answer = try await ask(
-      .json(200, #"{"mfaPendingCredential":"MP","mfaInfo":[{"mfaEnrollmentId":"f1","phoneInfo":"+1***44"}]}"#),
-      credential())
-    guard case .secondFactorRequired(let pending, let factors) = answer else { throw AuthFailure(.internal) }
+      .json(
+        200,
+        #"{"mfaPendingCredential":"MP","mfaInfo":[{"mfaEnrollmentId":"f1","phoneInfo":"+1***44"}],"#
+          + #""oauthAccessToken":"AT"}"#), credential())
+    guard case .secondFactorRequired(let pending, let factors, let given) = answer else { throw AuthFailure(.internal) }
     #expect(pending.reveal() == "MP" && factors.map(\.uid) == ["f1"])
+    #expect(given?.accessToken == Secret("AT"))
   }
 
   @Test("who signs in anew must be there", arguments: ["USER_NOT_FOUND", "EMAIL_NOT_FOUND"]) @LoopActor

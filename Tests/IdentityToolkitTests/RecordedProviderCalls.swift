@@ -71,7 +71,7 @@ extension RecordedCall {
       #expect(body["needConfirmation"] == nil && body["errorMessage"] == nil)
       try check(grant)
       check(credential)
-    case .secondFactorRequired(let pending, let factors):
+    case .secondFactorRequired(let pending, let factors, _):
       #expect(pending.reveal() == body["mfaPendingCredential"]?.string)
       #expect(factors.map(\.uid) == (body["mfaInfo"]?.array ?? []).map { $0["mfaEnrollmentId"]?.string })
     case .conflict(let conflict):

@@ -80,17 +80,6 @@ struct AccountFlowTests {
     #expect(run(.reauthenticated) == [])
   }
 
-  @Test("a sign-in that the daemon's end came after lets it go on at the next start")
-  func freedOverRestart() throws {
-    var run = try exchanging(.unlink)
-    _ = run(.exchangeFailed(AuthFailure(.requiresRecentLogin)))
-    var row = run.flow
-    row.isConfirmed = true
-    run.machine = try #require(FlowMachine(row))
-    #expect(try run.restart() == [.save, request(.unlink)])
-    #expect(run.stage == .exchanging)
-  }
-
   @Test("parked over a restart it goes on, too; parked a second time it isn't", arguments: agreed, reasons)
   func parkedOverRestart(_ purpose: FlowPurpose, _ reason: AuthError) throws {
     var run = try exchanging(purpose)
@@ -100,6 +89,17 @@ struct AccountFlowTests {
     #expect(try run.restart() == [.save, request(purpose)])
     #expect(run(.exchangeFailed(AuthFailure(reason))) == [.save])
     #expect(run.stage == .failed && run.flow.error == reason)
+  }
+
+  @Test("a sign-in that the daemon's end came after lets it go on at the next start")
+  func signedInBeforeRestart() throws {
+    var run = try exchanging(.unlink)
+    _ = run(.exchangeFailed(AuthFailure(.requiresRecentLogin)))
+    var row = run.flow
+    row.isConfirmed = true
+    run.machine = try #require(FlowMachine(row))
+    #expect(try run.restart() == [.save, request(.unlink)])
+    #expect(run.stage == .exchanging)
   }
 
   @Test("trouble waits for somebody to agree again", arguments: agreed)

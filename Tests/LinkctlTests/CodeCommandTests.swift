@@ -75,6 +75,7 @@ struct CodeCommandTests {
     let given = try await desk.linkctl("code", "f1", "--code-stdin", "--no-wait", stdin: "123456\n")
     #expect(given.status == 0)
     await desk.stub.move("exchanging")
+    try await terminal.shows("Signing in …")
     await desk.stub.move("succeeded", PhoneCommandTests.user)
     #expect(terminal.end() == 0 && terminal.echoes)
     #expect(terminal.text.hasSuffix(": \nSigning in …\nSigned in as +15555550100.\n"), "\(terminal.text)")

@@ -122,7 +122,8 @@ struct RoundTripTests {
   @Test func everyPropertyOfTheLastUser() throws {
     let store = try Fixture().open()
     let user = LastUser(
-      uid: "u", email: "u@example.com", phoneNumber: "+15555550100", signInMethod: "emailLink", reason: "TokenRevoked")
+      uid: "u", email: "u@example.com", phoneNumber: "+15555550100", tenantID: "tenant", signInMethod: "emailLink",
+      reason: "TokenRevoked")
     #expect(unset(user, LastUser(uid: "", email: nil, signInMethod: "", reason: "")).isEmpty)
     try store.removeSession(production, uid: nil, lastUser: user)
     #expect(try store.loadSession(production)?.lastUser == user)

@@ -144,6 +144,7 @@ func fullVerification() -> PendingVerification {
   verification.sessionInfo = Secret("session info")
   verification.code = Secret("123456")
   verification.attemptsLeft = 2
+  verification.isUnanswered = true
   verification.page = fullAuthorization()
   verification.recaptchaToken = Secret("recaptcha")
   return verification
@@ -157,6 +158,10 @@ func fullSecondFactor() -> PendingSecondFactor {
   var pending = PendingSecondFactor(
     credential: Secret("pending"), factors: [phone, SecondFactor(uid: "two", kind: .totp)])
   pending.chosen = "two"
+  pending.earlier = [
+    "one": PendingSecondFactor.Earlier(attemptsLeft: 5, canResendAt: 55),
+    "two": PendingSecondFactor.Earlier(attemptsLeft: 3, canResendAt: nil),
+  ]
   return pending
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What tests of phone numbers and second factors need: the emulator's text messages, its page that tells people from programs,
 /// authenticator apps, accounts with factors.
@@ -159,10 +160,20 @@ extension World {
     return account["localId"] as? String ?? ""
   }
 
-  /// What an authenticator app shows at the moment, by a program that isn't ours.
+  /// Codes of an authenticator app that were asked for, by its secret.
+  private static let shown = Mutex<[String: Int]>([:])
+
+  /// What an authenticator app shows, by a program that isn't ours. The server takes each code once, so each is another one: of
+  /// a minute and a half ago, of a minute ago, and so on.
   public func totp(_ secret: String, digits: Int = 6, period: Int = 30, hash: String = "SHA1") async throws -> String {
+    let count = Self.shown.withLock { shown in
+      shown[secret, default: 0] += 1
+      return shown[secret, default: 0]
+    }
+    let moment = Int(Date().timeIntervalSince1970) + (count - 4) * period
     let result = try await run([
-      "/usr/bin/oathtool", "--totp=\(hash)", "--base32", "--digits=\(digits)", "--time-step-size=\(period)s", secret,
+      "/usr/bin/oathtool", "--totp=\(hash)", "--base32", "--digits=\(digits)", "--time-step-size=\(period)s",
+      "--now=@\(moment)", secret,
     ])
     guard result.status == 0 else { throw Failure(description: "oathtool: \(result.stderr)") }
     return result.stdout.trimmingCharacters(in: .whitespacesAndNewlines)

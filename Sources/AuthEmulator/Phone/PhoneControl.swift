@@ -4,10 +4,9 @@ import AuthCore
 /// Each has the settings of a project or a tenant, and what a `PATCH` doesn't name is as at first.
 ///
 /// `PATCH phone` takes `captcha`, `enforcement`, `captchaLifetime`, `testNumbers` (`{"+15555550100": "123456"}`),
-/// `codeLifetime`, `attempts`, `messages`, `quota`, `proofLifetime` (`PhoneSettings`). `PATCH factors` takes
-/// `pendingLifetime`, `enrollmentLifetime`, `period`, `digits`, `algorithm`, `attempts`, `limit`, `mailsAdditions`,
-/// `quietRemovals` (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse` makes the logins so far
-/// old.
+/// `codeLifetime`, `attempts`, `messages`, `quota`, `proofLifetime` (`PhoneSettings`). `PATCH factors` takes `pendingLifetime`,
+/// `enrollmentLifetime`, `period`, `digits`, `algorithm`, `attempts`, `limit`, `mailsAdditions`, `quietRemovals`
+/// (`FactorSettings`). `PATCH recentLogin` takes `seconds`; `POST recentLogin:lapse` makes the logins so far old.
 enum PhoneControl {
   static let operations: [Operation] = [
     Operation(

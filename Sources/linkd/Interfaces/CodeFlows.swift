@@ -11,6 +11,11 @@ struct CodeFlows {
   let keeper: SessionKeeper
   let tree: ObjectTree
 
+  /// Bytes of a factor's name.
+  private static let nameLimit = 256
+  /// Bytes of a number or a code as somebody types it.
+  static let typedLimit = 256
+
   private var start: FlowStart { FlowStart(keeper: keeper, tree: tree) }
 
   /// - Throws: `InvalidPhoneNumber` with what is wrong with the number; `UserMismatch` where reauthentication is asked for
@@ -43,18 +48,26 @@ struct CodeFlows {
 
   func enrollPhone(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
     var flow = try start.row(call, options, method: .phone, purpose: .enrollFactor, lifetime: waitingLifetime)
-    flow.displayName = call.text(1).isEmpty ? nil : call.text(1)
+    flow.displayName = try name(call.text(1))
     return try begin(flow, call.text(0), options) { _ throws(AuthFailure) in try requireFactors(.phone) }
   }
 
   func enrollTOTP(_ call: MethodCall, _ options: Options) throws(DBusError) -> FlowID {
     var flow = try start.row(call, options, method: .totp, purpose: .enrollFactor, lifetime: waitingLifetime)
-    flow.displayName = call.text(0).isEmpty ? nil : call.text(0)
+    flow.displayName = try name(call.text(0))
     try tree.answer(options, keeper) { () throws(AuthFailure) in
       try requireFactors(.totp)
       try tree.coordinator.start(flow)
     }
     return flow.id
+  }
+
+  /// The name of a factor comes back with each lookup of the account.
+  private func name(_ text: String) throws(DBusError) -> String? {
+    guard text.utf8.count <= Self.nameLimit else {
+      throw .invalidArgs("The name must have at most \(Self.nameLimit) bytes.")
+    }
+    return text.isEmpty ? nil : text
   }
 
   private func begin(
@@ -98,6 +111,7 @@ struct CodeFlows {
   }
 
   private static func number(_ typed: String, _ region: Region?) throws(AuthFailure) -> String {
+    guard typed.utf8.count <= typedLimit else { throw AuthFailure(.invalidPhoneNumber, cause: "cause.number-too-long") }
     do throws(PhoneNumberError) {
       return try PhoneNumber(typed, region: region).e164
     } catch {

@@ -100,6 +100,9 @@ struct FlowInterface {
     try act(call) { () throws(AuthFailure) in
       let length = tree.coordinator.flow(id)?.codeLength ?? VerificationCode.smsLength
       let code: VerificationCode
+      guard call.text(0).utf8.count <= CodeFlows.typedLimit else {
+        throw AuthFailure(.invalidVerificationCode, cause: "cause.code-length")
+      }
       do throws(VerificationCodeError) { code = try VerificationCode(call.text(0), length: length) } catch {
         throw AuthFailure(.invalidVerificationCode, cause: "cause.code-length")
       }
@@ -108,9 +111,15 @@ struct FlowInterface {
   }
 
   private func chooseFactor(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try act(call) { () throws(AuthFailure) in
-      try tree.coordinator.handleCounted(.verification(.factorChosen(call.text(0))), id)
+    let opens = try opensBrowser(call)
+    return try act(call) { () throws(AuthFailure) in
+      try tree.coordinator.handleCounted(.verification(.factorChosen(call.text(0))), id, opensBrowser: opens)
     }
+  }
+
+  /// Whether a page that follows is to be opened, where the caller says so; else it's as it was before.
+  private func opensBrowser(_ call: MethodCall) throws(DBusError) -> Bool? {
+    try Options(call).bool("open-browser")
   }
 
   /// What an authenticator app is to know: whoever has it makes the same codes.
@@ -163,7 +172,10 @@ struct FlowInterface {
   }
 
   private func resend(_ call: MethodCall) throws(DBusError) -> [DBusValue] {
-    try act(call) { () throws(AuthFailure) in try tree.coordinator.handleCounted(.resendRequested, id) }
+    let opens = try opensBrowser(call)
+    return try act(call) { () throws(AuthFailure) in
+      try tree.coordinator.handleCounted(.resendRequested, id, opensBrowser: opens)
+    }
   }
 
   private func cancel(_ call: MethodCall) throws(DBusError) -> [DBusValue] {

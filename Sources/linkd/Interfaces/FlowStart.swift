@@ -36,6 +36,8 @@ struct FlowStart {
     flow.caller = call.caller.sandboxID
     flow.starter = call.caller.uniqueName
     flow.locale = try options.string("locale")
+    // A second factor may take a page, whatever the first one is.
+    flow.opensBrowser = try browserWish(options) != nil
     flow.tenantID = keeper.app.tenantID
     let user = keeper.machine.user
     if user?.isAnonymous == true { flow.anonymousUID = user?.uid }
@@ -43,10 +45,10 @@ struct FlowStart {
     if purpose == .link { flow.linkUID = user?.uid }
     if purpose.concernsUser {
       // Whose session the server has ended can prove who they are, too.
-      let last = purpose == .reauthenticate ? keeper.machine.lastUser?.uid : nil
-      guard let uid = user?.uid ?? last else { throw tree.reply(keeper.missingUser, options, keeper) }
+      let last = purpose == .reauthenticate ? keeper.machine.lastUser : nil
+      guard let uid = user?.uid ?? last?.uid else { throw tree.reply(keeper.missingUser, options, keeper) }
       flow.protectedUID = uid
-      flow.tenantID = user?.tenantID ?? flow.tenantID
+      flow.tenantID = (user == nil ? last?.tenantID : user?.tenantID) ?? flow.tenantID
     }
     return flow
   }
