@@ -38,6 +38,7 @@ extension BrowserTests {
       let terminal = try WorldTerminal(world, "sign-in", "phone", number)
       try await browse(world) { browser in
         try await browser.click("a#continue")
+        try await terminal.shows("Code (Enter alone sends a new one): ", isSecret: true)
         terminal.type(try await world.message(number))
         #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
       }

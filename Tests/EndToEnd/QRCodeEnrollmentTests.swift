@@ -25,7 +25,7 @@ struct QRCodeEnrollmentTests {
     try await world.administrate(uid, ["emailVerified": true])
     let terminal = try WorldTerminal(world, "mfa", "enroll-totp", "--name", "My phone", "--uri")
     try await terminal.shows("otpauth://")
-    try await terminal.shows("code", isSecret: false)
+    try await terminal.shows("\nCode", isSecret: true)
     let address = try #require(terminal.text.split(whereSeparator: \.isWhitespace).first { $0.hasPrefix("otpauth://") })
     let file = try world.home.write(picture(terminal.text), to: "code.pbm")
     let scan = try await world.run([
