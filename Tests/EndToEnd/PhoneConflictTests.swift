@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A number that is another account's (field report B107), and guests who sign in by one.
-@Suite("Numbers that are somebody's already", .timeLimit(.minutes(2)))
+@Suite("Numbers that are somebody's already", .timeLimit(.minutes(4)))
 struct PhoneConflictTests {
   private static let number = PhoneTests.number
   private static let options = ["switch", "keep", "cancel"]

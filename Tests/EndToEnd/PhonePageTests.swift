@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The page that tells people from programs before a message is sent, and its way back (identity-toolkit 4.7 to 4.9).
-@Suite("The page before a text message", .timeLimit(.minutes(2)))
+@Suite("The page before a text message", .timeLimit(.minutes(4)))
 struct PhonePageTests {
   private static let number = PhoneTests.number
   private static let start = "SignIn.SignInWithPhoneNumber"

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Phone numbers as a way into an account: sign-in, linking, another number, signing in again (behaviour: Phone).
-@Suite("Phone numbers", .timeLimit(.minutes(2)))
+@Suite("Phone numbers", .timeLimit(.minutes(4)))
 struct PhoneTests {
   static let number = "+15555550100"
   static let other = "+15555550101"

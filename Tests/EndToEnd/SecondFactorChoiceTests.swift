@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What happens between the question for a second factor and its answer: the choice, wrong codes, what gets old, restarts.
-@Suite("The choice of a second factor", .timeLimit(.minutes(2)))
+@Suite("The choice of a second factor", .timeLimit(.minutes(4)))
 struct SecondFactorChoiceTests {
   private static let numbers = ["+15555550111", "+15555550122"]
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The daemon dies around a second factor, and where one is part of something else.
-@Suite("Second factors within other flows", .timeLimit(.minutes(2)))
+@Suite("Second factors within other flows", .timeLimit(.minutes(4)))
 struct SecondFactorRestartTests {
   private static let number = PhoneTests.number
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Second factors of an account come and go (behaviour: Second factors; identity-toolkit 2.18, 8.9).
-@Suite("Second factors come and go", .timeLimit(.minutes(2)))
+@Suite("Second factors come and go", .timeLimit(.minutes(4)))
 struct SecondFactorTests {
   private static let number = PhoneTests.number
   private static let hasCompiler = access("/usr/bin/cc", X_OK) == 0
