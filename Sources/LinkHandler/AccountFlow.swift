@@ -92,8 +92,7 @@ struct AccountFlow: FlowSteps {
     flow.endedAt = now
     if flow.purpose == .deleteUser { return [.endSession] }
     flow.resultUID = flow.protectedUID
-    // Which of the tries did it isn't known: what the account looks like, neither.
-    return flow.attempts > 1 ? [.save, .accountChanged(email: nil, previousEmail: nil)] : [.save]
+    return [.save]
   }
 
   private mutating func failed(_ failure: AuthFailure, at now: Int64) -> [FlowAction] {
@@ -107,8 +106,10 @@ struct AccountFlow: FlowSteps {
     case .weakPassword where flow.purpose == .updatePassword:
       return flow.wait(at: .waitingForPassword, after: failure, now: now)
     // An earlier try did it without our learning of it.
-    case .userNotFound where flow.attempts > 1 && flow.purpose == .deleteUser: return performed(at: now)
-    case .factorNotFound where flow.attempts > 1 && flow.purpose == .unenrollFactor: return performed(at: now)
+    case .userNotFound where flow.purpose == .deleteUser && (flow.attempts > 1 || flow.isConfirmed):
+      return performed(at: now)
+    case .factorNotFound where flow.attempts > 1 && flow.purpose == .unenrollFactor:
+      return performed(at: now) + [.accountChanged(email: nil, previousEmail: nil)]
     default: return flow.fail(failure, at: now)
     }
   }

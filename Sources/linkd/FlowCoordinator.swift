@@ -294,11 +294,11 @@ final class FlowCoordinator {
     }
   }
 
-  /// Somebody else is signed in now: what waits for something about who was before has nobody left to wait for.
+  /// Somebody else is signed in now: what was parked for who was before is given up, or it would be done unasked one day.
   private func dropStrangers(_ flow: Flow) {
     guard let uid = keeper(flow.key)?.machine.user?.uid else { return }
     let strangers = live.filter {
-      $0.key == flow.key && $0.stage != .exchanging && $0.protectedUID.map { $0 != uid } ?? false
+      $0.key == flow.key && $0.stage == .reauthenticationRequired && $0.protectedUID.map { $0 != uid } ?? false
     }
     handleAll(.cancelRequested, strangers.map(\.id))
   }

@@ -168,7 +168,11 @@ extension FlowCoordinator {
     case .enrollFactor:
       let known = Set(before.secondFactors.map(\.uid))
       let kind: SecondFactor.Kind = flow.method == .totp ? .totp : .phone
-      return user.secondFactors.contains { $0.kind == kind && !known.contains($0.uid) }
+      // Another program may have added another one meanwhile.
+      let added = user.secondFactors.filter { $0.kind == kind && !known.contains($0.uid) }
+      let ending = flow.phoneNumber?.suffix(4)
+      return added.count == 1 && (added[0].displayName ?? "") == (flow.displayName ?? "")
+        && ending.map { added[0].phoneNumber?.hasSuffix($0) ?? false } ?? true
     case .link, .changePhone, .signIn:
       return user.phoneNumber == flow.phoneNumber && before.phoneNumber != flow.phoneNumber
     default: return false

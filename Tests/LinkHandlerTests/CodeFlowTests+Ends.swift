@@ -10,12 +10,16 @@ extension CodeFlowTests {
   func restoredStarting() throws {
     for purpose in CodeRig.phones {
       var run = try Rig.starting(purpose)
-      #expect(try run.restart() == [.sendCode])
+      #expect(try run.restart() == [.save, .sendCode])
+      // A message costs: once is enough unasked.
+      var again = run
+      #expect(try again.restart() == [.save] && again.stage == .waitingForCode)
+      #expect(again.flow.error == .networkUnavailable && again.flow.canResendAt == again.now)
       #expect(run(Rig.sent) == [.save])
       var page = try Rig.atPage(purpose)
       _ = page(Rig.returned(token: Rig.token))
       // With the token of the page, which nobody has to do again.
-      #expect(try page.restart() == [.sendCode])
+      #expect(try page.restart() == [.save, .sendCode])
       #expect(page.flow.verification?.recaptchaToken == Rig.token)
     }
     var app = try Rig.fresh(.enrollFactor, method: .totp)

@@ -76,7 +76,12 @@ extension SecondFactorTests {
       let stage = run.stage
       let actions = try run.restart()
       switch stage {
-      case .starting: #expect(actions == [.sendCode])
+      case .starting:
+        #expect(actions == [.save, .sendCode])
+        // A message costs: once is enough unasked.
+        var again = run
+        #expect(try again.restart() == [.save] && again.stage == .secondFactorRequired)
+        #expect(again.flow.error == .networkUnavailable)
       case .exchanging: #expect(actions == [.save, .verifyCode(Rig.code)])
       default: #expect(actions == [])
       }
