@@ -30,7 +30,10 @@ public final class Terminal {
   }
 
   /// Types a line.
-  public func type(_ line: String) { _ = (line + "\n").withCString { write(master, $0, strlen($0)) } }
+  public func type(_ line: String) { press(line + "\n") }
+
+  /// Types keys, and no more.
+  public func press(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
 
   /// Waits until what it has written has this in it at least `count` times; fails after 20 s.
   public func shows(_ part: String, count: Int = 1) async throws {
