@@ -1,6 +1,6 @@
 public import AuthCore
 
-/// `recaptchaConfig` and `recaptchaParams`: what is asked of somebody who wants a text message (identity-toolkit 2.17).
+/// `recaptchaConfig`: what is asked of somebody who wants a text message (identity-toolkit 2.17).
 /// https://cloud.google.com/identity-platform/docs/reference/rest/v2/TopLevel/getRecaptchaConfig
 extension IdentityToolkit {
   private struct Config: Decodable {
@@ -10,8 +10,6 @@ extension IdentityToolkit {
     }
     let recaptchaEnforcementState: [Provider]?
   }
-
-  private struct Parameters: Decodable { let recaptchaSiteKey: String? }
 
   /// What the project asks of reCAPTCHA Enterprise before it sends a text message. A provider that isn't named and a word
   /// that nobody knows are `off`, and so is an emulator that hasn't the call.
@@ -27,16 +25,5 @@ extension IdentityToolkit {
     let config: Config = try decode(response)
     let phone = config.recaptchaEnforcementState?.first { $0.provider == "PHONE_PROVIDER" }
     return phone?.enforcementState.flatMap(RecaptchaEnforcement.init) ?? .off
-  }
-
-  /// The site key with which a page of one's own can show reCAPTCHA; Firebase's handler has its own way to it.
-  ///
-  /// - Throws: `invalidAPIKey`, `appNotAuthorized`, `networkUnavailable`, `serviceUnavailable`, …
-  public func recaptchaSiteKey(project: ProjectContext) async throws(AuthFailure) -> String {
-    let parameters: Parameters = try decode(try await get("v1/recaptchaParams", [], project))
-    guard let key = parameters.recaptchaSiteKey.filled else {
-      throw AuthFailure(.serviceUnavailable, serverCode: "NO_SITE_KEY")
-    }
-    return key
   }
 }

@@ -72,15 +72,10 @@ struct FactorInfo: Decodable {
     guard let id = mfaEnrollmentId.filled, phoneInfo.filled != nil || totpInfo != nil else { return nil }
     var factor = SecondFactor(uid: id, kind: totpInfo == nil ? .phone : .totp)
     factor.displayName = displayName.filled
-    factor.phoneNumber = phoneInfo.filled.map(Self.masked)
+    // A sign-in's answer has the number masked; the account's may have it whole.
+    factor.phoneNumber = phoneInfo.filled.map(PhoneMask.masked)
     factor.enrolledAt = enrolledAt.flatMap(RFC3339.parse)
     return factor
-  }
-
-  /// A sign-in's answer has the number masked, `+*******4444`; the account's may have it whole.
-  private static func masked(_ number: String) -> String {
-    guard !number.contains("*"), number.count > 5 else { return number }
-    return "+" + String(repeating: "*", count: number.count - 5) + number.suffix(4)
   }
 }
 

@@ -10,16 +10,16 @@ extension InMemoryAccounts {
     switch action {
     case .changeEmail(let email): memory.email = try InMemoryAuthService.address(email)
     case .changePhoneNumber(let text, _): memory.number = try Self.number(text)
-    case .enrollPhoneFactor(let text, _, _):
-      memory.number = try Self.number(text)
-      try checkEnrollment(of: memory.number)
-    case .enrollTOTPFactor: try checkEnrollment(of: nil)
+    case .enrollPhoneFactor(let text, _, _): memory.number = try Self.number(text)
+    case .updatePassword(let new):
+      if user.email == nil { throw InMemoryAuthService.error(.operationNotAllowed) }
+      if new.reveal().isEmpty { throw InMemoryAuthService.error(.weakPassword) }
     case .unenrollFactor(let uid):
       if !user.secondFactors.contains(where: { $0.uid == uid }) { throw InMemoryAuthService.error(.factorNotFound) }
     case .unlink(let id):
       if !user.providers.contains(where: { $0.providerID == id }) { throw InMemoryAuthService.error(.noSuchProvider) }
     case .reauthenticate: return try beginAgain(user)
-    case .updatePassword, .deleteUser: break
+    case .enrollTOTPFactor, .deleteUser: break
     }
     let flow = try makeFlow(.action(action), action.method, memory)
     perform(action, flow)
@@ -62,8 +62,9 @@ extension InMemoryAccounts {
   /// Does it, or waits for a recent sign-in.
   mutating func perform(_ action: AccountAction, _ flow: InMemoryFlow) {
     let isGuest = status.user?.isAnonymous ?? false
-    guard isRecent || isGuest else { return park(flow) }
     attempt(flow) { content throws(LinkdError) in
+      if flow.status.purpose == .enrollFactor { try content.checkEnrollment(of: flow.memory.number) }
+      guard content.isRecent || isGuest else { return content.park(flow) }
       switch action {
       case .changePhoneNumber, .enrollPhoneFactor: content.send(flow)
       case .enrollTOTPFactor: content.showSecret(flow)
@@ -90,6 +91,7 @@ extension InMemoryAccounts {
 
   private mutating func change(_ action: AccountAction, _ flow: InMemoryFlow) throws(LinkdError) {
     var user = try signedIn()
+    if user.uid != flow.memory.owner { throw InMemoryAuthService.error(.userMismatch) }
     guard let index = index(uid: user.uid) else { throw InMemoryAuthService.error(.userNotFound) }
     switch action {
     case .updatePassword(let new): return update(new, index, flow)

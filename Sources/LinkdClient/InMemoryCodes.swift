@@ -2,7 +2,7 @@ import AuthCore
 
 /// Text messages and their codes in the double.
 extension InMemoryAccounts {
-  private static let attempts = 5
+  static let attempts = 5
 
   /// The double has no country: numbers begin with `+`.
   static func number(_ text: String) throws(LinkdError) -> String {
@@ -12,8 +12,6 @@ extension InMemoryAccounts {
     else { throw InMemoryAuthService.error(.invalidPhoneNumber) }
     return digits
   }
-
-  static func masked(_ number: String) -> String { "\(number.prefix(3)) ••• \(number.suffix(4))" }
 
   // MARK: Sending
 
@@ -77,7 +75,7 @@ extension InMemoryAccounts {
   mutating func take(code text: Secret<String>, _ flow: InMemoryFlow) throws(LinkdError) {
     if flow.status.stage == .secondFactorRequired, let only = onlyAuthenticator(flow) {
       flow.memory.factor = only
-      askForCode(flow, .totp)
+      askForCode(flow, .totp, left: flow.memory.left[only] ?? Self.attempts)
     }
     let details = flow.status.details
     guard flow.status.stage == .waitingForCode, let kind = details.codeKind else { throw InMemoryFlow.notWaiting }
@@ -90,6 +88,7 @@ extension InMemoryAccounts {
         guard let right = content.rightCode(of: flow, kind) else { return content.giveUp(flow, kind, .sessionExpired) }
         if right.reveal() == code { return try content.codeWasRight(flow) }
         let left = (details.attemptsLeft ?? 1) - 1
+        if let factor = flow.memory.factor { flow.memory.left[factor] = left }
         if left < 1 { return content.giveUp(flow, kind, .invalidVerificationCode) }
         content.askForCode(flow, kind, left: left, error: .invalidVerificationCode)
       }

@@ -19,6 +19,7 @@ extension InMemoryAccounts {
   }
 
   private mutating func take(password: Secret<String>, _ flow: InMemoryFlow) throws(LinkdError) {
+    if password.reveal().isEmpty { throw InMemoryAuthService.error(.weakPassword) }
     guard flow.status.stage == .waitingForPassword else { throw InMemoryFlow.notWaiting }
     switch flow.goal {
     case .action(.updatePassword): perform(.updatePassword(password), flow)
@@ -53,10 +54,12 @@ extension InMemoryAccounts {
 
   /// The first factor counts, and isn't asked for again.
   func askForFactor(_ flow: InMemoryFlow, _ error: AuthError? = nil) {
+    // Of the one that was chosen last.
+    let canResendAt = flow.memory.factor.flatMap { flow.memory.sent[$0] }.map { $0 + Self.resendPause }
     flow.memory.factor = nil
     let (hints, expiresAt) = (hints(flow), now + Self.patience)
     flow.move(to: .secondFactorRequired) { details in
-      (details.hints, details.expiresAt) = (hints, expiresAt)
+      (details.hints, details.expiresAt, details.canResendAt) = (hints, expiresAt, canResendAt)
       details.error = error.map(InMemoryAuthService.error)
     }
   }
@@ -68,19 +71,18 @@ extension InMemoryAccounts {
     default: throw InMemoryFlow.notWaiting
     }
     guard let factor = factor(flow, uid) else { throw InMemoryAuthService.error(.factorNotFound) }
-    let memory = flow.memory
     // Each message costs.
-    if uid == memory.messaged, let sentAt = memory.sentAt, now < sentAt + Self.resendPause {
+    if let sentAt = flow.memory.sent[uid], now < sentAt + Self.resendPause {
       throw InMemoryAuthService.error(.rateLimited)
     }
     flow.memory.factor = uid
-    if factor.kind == .totp { return askForCode(flow, .totp) }
-    flow.memory.messaged = uid
-    send(flow)
+    // Choosing an app again gives no more wrong codes.
+    factor.kind == .totp ? askForCode(flow, .totp, left: flow.memory.left[uid] ?? Self.attempts) : send(flow)
   }
 
   // MARK: Enrolling
 
+  /// As the server does, before it asks for a recent sign-in.
   func checkEnrollment(of number: String?) throws(LinkdError) {
     let user = try signedIn()
     if !user.emailVerified { throw InMemoryAuthService.error(.unverifiedEmail) }
@@ -106,7 +108,7 @@ extension InMemoryAccounts {
   ) -> SecondFactor {
     var factor = SecondFactor(uid: "factor\(nextNumber())", kind: number == nil ? .totp : .phone)
     factor.displayName = displayName.isEmpty ? nil : displayName
-    factor.phoneNumber = number.map(Self.masked)
+    factor.phoneNumber = number.map(PhoneMask.masked)
     factor.enrolledAt = now
     accounts[index].user.secondFactors.append(factor)
     (accounts[index].numbers[factor.uid], accounts[index].keys[factor.uid]) = (number, key)

@@ -31,15 +31,22 @@ final class InMemoryFlow: FlowServicing {
     var number: String?
     /// Whose first factor was right, and whether the account was made by it.
     var proved: (uid: String, isNew: Bool)?
-    /// The second factor that was chosen, and the phone among them that was sent the newest message.
+    /// The second factor that was chosen.
     var factor: String?
-    var messaged: String?
+    /// How many codes of each second factor may still be tried.
+    var left: [String: Int] = [:]
+    /// When the newest message went to each second factor, or, by an empty text, to the first one.
+    var sent: [String: Int64] = [:]
     /// The code of the newest message, until it's too old.
     var code: Secret<String>?
-    /// When that was sent.
-    var sentAt: Int64?
     /// What the authenticator app reads that is to be enrolled.
     var secret: AuthenticatorSecret?
+
+    /// When the newest message went to the factor whose turn it is.
+    var sentAt: Int64? {
+      get { sent[factor ?? ""] }
+      set { sent[factor ?? ""] = newValue }
+    }
   }
 
   private struct Content {

@@ -1,3 +1,5 @@
+import AuthCore
+
 /// Why a text is no telephone number: `InvalidPhoneNumber` on the bus.
 public enum PhoneNumberError: Error, Sendable, Hashable {
   /// No digit in it.
@@ -43,26 +45,10 @@ public struct PhoneNumber: Sendable, Hashable {
 }
 
 extension PhoneNumber: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Masked: `+1 ••• ••• 4444`.
-  public var description: String { Self.masked(e164) }
+  /// Masked: `+*******4444`.
+  public var description: String { PhoneMask.masked(e164) }
   /// Masked.
   public var debugDescription: String { description }
   /// A mirror without children.
   public var customMirror: Mirror { Mirror(self, children: []) }
-
-  /// `+1 ••• ••• 4444` of an E.164 number: enough for its owner to recognise, for logs too little to use. `…` for any other
-  /// text.
-  public static func masked(_ e164: String) -> String {
-    let digits = Array(e164.utf8.dropFirst())[...]
-    let isNumber = e164.utf8.first == UInt8(ascii: "+") && digits.allSatisfy { (0x30...0x39).contains($0) }
-    guard isNumber, digits.count <= 15, let code = Country.beginning(digits)?.callingCode else { return "…" }
-    let national = digits.dropFirst(code.count)
-    // Of a short one less is shown.
-    let shown = national.count >= 8 ? 4 : 2
-    guard national.count > shown else { return "…" }
-    let hidden = national.count - shown
-    let dots = (0..<hidden).map { ($0 > 0 && (hidden - $0) % 3 == 0 ? " " : "") + "•" }.joined()
-    let ends = (code, national.suffix(shown))
-    return "+\(String(decoding: ends.0, as: UTF8.self)) \(dots) \(String(decoding: ends.1, as: UTF8.self))"
-  }
 }

@@ -69,13 +69,3 @@ extension FlowReport {
     return Texts.lookup("command.tries-left", locale: locale, ["count": String(count)])
   }
 }
-
-/// Phone numbers that are shown to whoever only looks.
-enum PhoneMask {
-  /// `+*******1234`, as the server masks those of second factors.
-  static func masked(_ number: String) -> String {
-    let shown = min(4, max(number.count - 4, 0))
-    return String(
-      number.enumerated().map { $0.offset < number.count - shown && $0.element.isNumber ? "*" : $0.element })
-  }
-}

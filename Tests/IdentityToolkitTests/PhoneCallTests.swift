@@ -87,23 +87,6 @@ struct PhoneCallTests {
     #expect(error == expected)
   }
 
-  @Test("the site key is the recorded one, and an answer without one is none") @LoopActor func siteKey() async throws {
-    let body = try #require(
-      RecordedCall.exchanges("27").first { $0["name"] == "recaptchaParams" }?["response"]?["body"])
-    let server = try ScriptedServer(.json(200, body.text))
-    let project = try server.project()
-    #expect(
-      try await IdentityToolkit(http: HTTPClient()).recaptchaSiteKey(project: project)
-        == "Fake-key__Do-not-send-this-to-Recaptcha_")
-    #expect(server.requests.first?.target.contains("/v1/recaptchaParams?key=") == true)
-    let empty = try ScriptedServer(.json(200, #"{"recaptchaSiteKey":""}"#))
-    let context = try empty.project()
-    let error = try await failure { () throws(AuthFailure) in
-      try await IdentityToolkit(http: HTTPClient()).recaptchaSiteKey(project: context)
-    }
-    #expect(error == AuthFailure(.serviceUnavailable, serverCode: "NO_SITE_KEY"))
-  }
-
   // MARK: Text messages
 
   /// Identity-toolkit 2.12 and 6.5.

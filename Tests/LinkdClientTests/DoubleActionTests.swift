@@ -95,7 +95,7 @@ struct DoubleActionTests {
       case .oauth, .password: _ = try await auth.signIn(withProvider: "google.com")
       }
       clock.turn(by: 300)
-      let parked = try await auth.start(.updatePassword(Secret("long enough")))
+      let parked = try await auth.start(.changeEmail("\(kind.rawValue)@example.com"))
       #expect(try await parked.nextStep().details.reauthentication?.kind == kind)
       let again = try await auth.start(.reauthenticate)
       switch kind {
@@ -117,7 +117,7 @@ struct DoubleActionTests {
     #expect(try await parked.end().stage == .succeeded)
   }
 
-  @Test("somebody else's proof is UserMismatch, and changes nothing; their sign-in gives up what was parked")
+  @Test("somebody else's proof is UserMismatch, and changes nothing; their sign-in leaves parked what was")
   func somebodyElse() async throws {
     try await signIn()
     let uid = try await auth.currentUserID
@@ -131,7 +131,21 @@ struct DoubleActionTests {
     #expect(try await auth.currentUserID == uid)
     #expect(try await parked.nextStep().stage == .reauthenticationRequired)
     _ = try await auth.signIn(email: "eve@example.com", password: eve)
-    #expect(await error { () throws(LinkdError) in try await parked.end() } == .cancelled)
+    #expect(try await parked.nextStep().stage == .reauthenticationRequired)
+    try await signIn()
+    #expect(try await parked.end().stage == .succeeded)
+    #expect(try await auth.currentUserID == nil)
+    _ = try await auth.signIn(email: "eve@example.com", password: eve)
+  }
+
+  @Test("a password needs an address to belong to, and isn't empty; both are said at once")
+  func passwordRefused() async throws {
+    try await auth.sendCode(to: DoubleCodeTests.number).submit(code: try #require(auth.messages.last).code)
+    #expect(
+      await error { () throws(LinkdError) in try await auth.start(.updatePassword(Secret("long enough"))) }
+        == .operationNotAllowed)
+    try await signIn()
+    #expect(await error { () throws(LinkdError) in try await auth.start(.updatePassword(Secret(""))) } == .weakPassword)
   }
 
   @Test("what is parked is given up by cancelling, and after ten minutes")

@@ -160,21 +160,14 @@ struct PhoneNumberTests {
   @Test(
     "a number is printed masked, in no way in full",
     arguments: [
-      ("+14155554444", "+1 ••• ••• 4444"), ("+447700900123", "+44 ••• ••• 0123"),
-      ("+4915123456789", "+49 • ••• ••• 6789"),
-      ("+24762889", "+247 ••• 89"), ("+6837291", "+683 •• 91"),
+      ("+14155554444", "+*******4444"), ("+447700900123", "+********0123"), ("+4915123456789", "+*********6789"),
+      ("+24762889", "+****2889"), ("+6837291", "+****291"),
     ])
   func masked(_ e164: String, _ shown: String) throws {
     let number = try PhoneNumber(e164, region: nil)
-    #expect(PhoneNumber.masked(e164) == shown)
     #expect("\(number)" == shown && String(reflecting: number) == shown && "\([number])".contains(shown))
     var dumped = ""
     dump([number], to: &dumped)
     #expect(!dumped.contains(e164.dropFirst(4)))
   }
-
-  @Test(
-    "a masked text that isn't E.164 shows nothing",
-    arguments: ["", "+", "+1", "+44", "4155554444", "+999123", "+1x", "•"])
-  func maskedForeign(_ text: String) { #expect(PhoneNumber.masked(text) == "…") }
 }
