@@ -141,7 +141,8 @@ struct CodeFlow: FlowSteps {
     let canRetry = flow.method == .phone
     switch failure.error {
     case .invalidVerificationCode where flow.countWrongCode(): return waitForCode(after: failure, at: now)
-    case .invalidVerificationCode, .sessionExpired: return flow.fail(failure, at: now, canRetry: canRetry)
+    case .invalidVerificationCode: return flow.fail(failure.ofLastCode, at: now, canRetry: canRetry)
+    case .sessionExpired: return flow.fail(failure, at: now, canRetry: canRetry)
     case .userNotFound where flow.purpose == .reauthenticate: return flow.fail(.userMismatch, at: now)
     default: return flow.fail(failure, at: now)
     }

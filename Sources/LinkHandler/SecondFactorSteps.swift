@@ -117,7 +117,8 @@ extension Flow {
     switch failure.error {
     case .invalidVerificationCode:
       if countWrongCode() { return wait(at: .waitingForCode, after: failure, now: now) }
-      return secondFactor?.choice?.kind == .totp ? fail(failure, at: now) : chooseAgain(failure, at: now)
+      let last = failure.ofLastCode
+      return secondFactor?.choice?.kind == .totp ? fail(last, at: now) : chooseAgain(last, at: now)
     default: return endsFirstFactor(failure) ? fail(failure, at: now) : chooseAgain(failure, at: now)
     }
   }

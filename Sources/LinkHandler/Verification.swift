@@ -117,6 +117,11 @@ extension Flow {
   }
 }
 
+extension AuthFailure {
+  /// A wrong code after which no other is taken.
+  var ofLastCode: AuthFailure { AuthFailure(error, serverCode: serverCode, detail: detail, cause: "cause.last-code") }
+}
+
 extension AppVerificationReturn {
   /// Whether the person has closed the page.
   var isCancelled: Bool {

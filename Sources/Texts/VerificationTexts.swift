@@ -18,7 +18,12 @@ extension Texts {
     "cause.clock-drift":
       "The code is wrong. This machine's clock is more than 15 seconds off: if the authenticator app runs on it, set the "
       + "clock, then type a new code.",
-    "cause.wrong-app-code": "The code is wrong. Type the one that the authenticator app shows now.",
+    "cause.wrong-app-code":
+      "The code is wrong. Type the one that the authenticator app shows now; each counts once.",
+    "cause.last-code": "That was one wrong code too many. Ask for a new one, or start again.",
+    "cause.not-waited-for": "The sign-in isn't waiting for that now. See what it waits for, and do that.",
+    "cause.address-not-accepted":
+      "The service doesn't accept that address for this account, though it's well-formed. Use another one.",
     "cause.number-beside-factors":
       "An account with second factors can't have a phone number to sign in with, and a number that is a second factor signs in "
       + "nobody. Remove the factors first, or use another way.",

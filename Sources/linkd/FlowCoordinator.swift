@@ -154,7 +154,7 @@ final class FlowCoordinator {
     guard var machine = flows[id] else { throw AuthFailure(.noSuchFlow) }
     for action in machine.handle(event, at: services.now) {
       switch action {
-      case .refuse(let error): throw AuthFailure(error)
+      case .refuse(let error): throw refusal(error, machine.flow)
       case .sendMail(let email), .changeEmail(let email): try countMail(to: email)
       case .sendCode:
         try machine.flow.codeRecipient.map { recipient throws(AuthFailure) in try countMail(to: recipient) }
@@ -192,7 +192,7 @@ final class FlowCoordinator {
     }
     let before = machine.flow
     let actions = machine.handle(event, at: services.now)
-    for case .refuse(let error) in actions { throw AuthFailure(error) }
+    for case .refuse(let error) in actions { throw refusal(error, before) }
     try commit(machine.flow, actions, code: code)
     flows[id] = machine
     perform(machine.flow, actions)
@@ -221,6 +221,11 @@ final class FlowCoordinator {
       perform(turn.machine.flow, turn.actions)
       if turn.machine.flow.sequence != turn.before.sequence { changed(from: turn.before, to: turn.machine.flow) }
     }
+  }
+
+  /// Why an event isn't taken: the flow may wait for something else.
+  private func refusal(_ error: AuthError, _ flow: Flow) -> AuthFailure {
+    AuthFailure(error, cause: error == .noSuchFlow && !flow.stage.isEnd ? "cause.not-waited-for" : nil)
   }
 
   private func add(_ flow: Flow, _ event: FlowEvent, code: Secret<String>? = nil) throws(AuthFailure) {

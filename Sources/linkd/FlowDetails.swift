@@ -51,7 +51,11 @@ extension Flow {
       out["previous-email"] = previousEmail.map(DBusValue.string)
       out["expires-at"] = .int64(expiresAt)
     case .reauthenticationRequired:
-      out["reauthentication"] = wayBack.map { .dict($0.dictionary(locale: locale)) }
+      if let way = wayBack?.dictionary(locale: locale) {
+        out["reauthentication"] = .dict(way)
+        // It needn't be repeated: it goes on by itself.
+        if errorCause == nil { out["message"] = way["display-message"] }
+      }
       out["expires-at"] = .int64(expiresAt)
     case .failed:
       out["retry"] = .boolean(canRetry)
@@ -73,11 +77,12 @@ extension Flow {
   private var codeDetails: [String: DBusValue] {
     let factor = secondFactor?.choice
     let isTOTP = factor?.kind == .totp || totpEnrollment != nil
-    var out: [String: DBusValue] = [
-      "kind": .string(isTOTP ? "totp" : "phone"), "code-length": .uint32(UInt32(codeLength)),
-      "expires-at": .int64(expiresAt),
-    ]
-    out["attempts-left"] = verification.map { .uint32(UInt32(max(0, $0.attemptsLeft))) }
+    var out: [String: DBusValue] = ["kind": .string(isTOTP ? "totp" : "phone"), "expires-at": .int64(expiresAt)]
+    // Without a message there is no code.
+    if isTOTP || verification?.sessionInfo != nil {
+      out["code-length"] = .uint32(UInt32(codeLength))
+      out["attempts-left"] = verification.map { .uint32(UInt32(max(0, $0.attemptsLeft))) }
+    }
     out["phone-number"] = (secondFactor == nil ? phoneNumber : factor?.phoneNumber).map(DBusValue.string)
     out["display-name"] = factor?.displayName.map(DBusValue.string)
     if !isTOTP { out["can-resend-at"] = canResendAt.map(DBusValue.int64) }

@@ -89,7 +89,13 @@ extension FlowCoordinator {
     ask(flow) { keeper, project async throws(AuthFailure) in
       let url = try MailedLinks.plain(flow.continueURL)
       try await keeper.asUser(flow.protectedUID, if: { self.isExchanging(flow) }) { token async throws(AuthFailure) in
-        try await keeper.toolkit.sendEmailChange(to: email, idToken: token, continueURL: url, project: project)
+        do throws(AuthFailure) {
+          try await keeper.toolkit.sendEmailChange(to: email, idToken: token, continueURL: url, project: project)
+        } catch {
+          // It's well-formed.
+          guard error.error == .invalidEmail else { throw error }
+          throw AuthFailure(.invalidEmail, serverCode: error.serverCode, cause: "cause.address-not-accepted")
+        }
       }
     }
   }
