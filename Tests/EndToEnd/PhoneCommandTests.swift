@@ -137,7 +137,7 @@ struct PhoneCommandTests {
     #expect(terminal.text.contains("A new code can be sent in "), "\(terminal.text)")
     let flow = try #require(try await world.json("flows").first?["flow"] as? String)
     let early = try await world.script("resend", flow)
-    #expect(early.status != 0, "\(early)")
+    #expect(early.status == 75 && early.error == "RateLimited", "\(early)")
     try await world.killDaemon()
     terminal.type(try await world.message(Self.number))
     #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
