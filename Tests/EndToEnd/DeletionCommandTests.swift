@@ -110,6 +110,43 @@ struct DeletionCommandTests {
     #expect(try await world.requests("accounts:delete") == 2)
   }
 
+  @Test("a second factor stops the new sign-in, not the deletion: at a terminal, and in a script with linkd killed")
+  func secondFactor() async throws {
+    for isScript in [false, true] {
+      let world = try await World.start()
+      let uid = try await world.signIn(by: .password)
+      try await world.addPhoneFactor(to: uid)
+      try await world.lapseLogins()
+      let firsts = try await world.requests("accounts:signInWithPassword")
+      if isScript {
+        let parked = try await world.script("account", "delete", "--yes")
+        #expect(parked.status == 4 && parked.stage == "reauthentication-required", "\(parked)")
+        let again = try await world.script("reauthenticate", "--password-stdin", stdin: "correct horse")
+        #expect(again.status == 4 && again.stage == "second-factor-required", "\(again)")
+        try await world.killDaemon()
+        #expect(try await world.script("factor", again.flow, "second").status == 4)
+        let code = try await world.message(World.factorNumber)
+        let done = try await world.script("code", again.flow, "--code-stdin", stdin: code)
+        #expect(done.status == 0, "\(done)\(world.log)")
+      } else {
+        let terminal = try world.person("account", "delete")
+        try await terminal.shows("[y/N] ")
+        terminal.type("y")
+        try await terminal.asksSecretly("Password: ")
+        terminal.type("correct horse")
+        try await terminal.shows("Press Enter to have a code sent to Work (")
+        #expect(try await world.messages(World.factorNumber).isEmpty)
+        terminal.type("")
+        try await terminal.asksSecretly("Code (")
+        terminal.type(try await world.message(World.factorNumber))
+        #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
+        #expect(terminal.text.hasSuffix("The account has been deleted.\n"), "\(terminal.text)")
+      }
+      try await expectDeleted(uid, world)
+      #expect(try await world.requests("accounts:signInWithPassword") == firsts + 1)
+    }
+  }
+
   @Test("who says no deletes nothing; Ctrl-C at the password gives up the deletion with it")
   func givenUp() async throws {
     let (world, uid, _) = try await old(.password)

@@ -17,6 +17,13 @@ struct FactorCommandTests {
     return world
   }
 
+  /// The secret among what a terminal has shown: groups of four, in a line of their own.
+  private func shownSecret(_ terminal: Terminal) throws -> String {
+    let isSecret: (Substring) -> Bool = { $0.wholeMatch(of: /[A-Z2-7]{4}( [A-Z2-7]{1,4})+/) != nil }
+    return try #require(terminal.text.split(separator: "\n").last(where: isSecret), "\(terminal.text)")
+      .replacingOccurrences(of: " ", with: "")
+  }
+
   // MARK: They come
 
   @Test("an authenticator app at a terminal: the secret is shown, oathtool's code is typed, and it counts from then on")
@@ -24,11 +31,7 @@ struct FactorCommandTests {
     let world = try await signedIn()
     let terminal = try world.person("mfa", "enroll-totp", "--name", "My phone")
     try await terminal.asksSecretly("Code (u: show the otpauth address): ")
-    // Groups of four, in a line of their own.
-    let line = try #require(
-      terminal.text.split(separator: "\n").last { $0.wholeMatch(of: /[A-Z2-7]{4}( [A-Z2-7]{1,4})+/) != nil },
-      "\(terminal.text)")
-    let secret = line.filter { $0 != " " }
+    let secret = try shownSecret(terminal)
     terminal.type("u")
     try await terminal.asksSecretly("Code (u", count: 2)
     #expect(terminal.text.contains("\notpauth://totp/") && terminal.text.contains("secret=\(secret)"))
@@ -123,6 +126,48 @@ struct FactorCommandTests {
     #expect(done.status == 0 && done.last["purpose"] as? String == "unenroll-factor", "\(done)\(world.log)")
     #expect(try await world.json("mfa", "list").isEmpty)
     #expect(try await world.script("mfa", "unenroll", "--yes").error == "FactorNotFound")
+    #expect(try await world.email() == "ada@example.com")
+  }
+
+  // MARK: After an old login
+
+  @Test("added and removed after an old login, at a terminal: the password is asked for, then it goes on by itself")
+  func oldLogin() async throws {
+    let world = try await signedIn()
+    try await world.lapseLogins()
+    let app = try world.person("mfa", "enroll-totp", "--name", "App")
+    try await app.asksSecretly("Password: ")
+    #expect(!app.text.contains("secret"), "\(app.text)")
+    app.type("correct horse")
+    try await app.asksSecretly("Code (u")
+    let secret = try shownSecret(app)
+    app.type(try await world.totp(secret))
+    #expect(app.end() == 0, "\(app.text)\(world.log)")
+    #expect(try await world.json("mfa", "list").map { $0["display-name"] as? String } == ["App"])
+
+    try await world.lapseLogins()
+    let phone = try world.person("mfa", "enroll-phone", Self.number, "--name", "Work")
+    try await phone.asksSecretly("Password: ")
+    #expect(try await world.messages(Self.number).isEmpty)
+    phone.type("correct horse")
+    try await phone.asksSecretly("Code: ")
+    phone.type(try await world.totp(secret))
+    try await phone.asksSecretly("A code has been sent to \(Self.number).\nCode (")
+    phone.type(try await world.message(Self.number))
+    #expect(phone.end() == 0, "\(phone.text)\(world.log)")
+
+    try await world.lapseLogins()
+    let uid = try #require(try await world.json("mfa", "list").first { $0["kind"] as? String == "phone" }?["uid"])
+    let removal = try world.person("mfa", "unenroll", try #require(uid as? String), "--yes")
+    try await removal.asksSecretly("Password: ")
+    removal.type("correct horse")
+    try await removal.shows("Number of the second factor: ")
+    removal.type("1")
+    try await removal.asksSecretly("Code (")
+    removal.type(try await world.totp(secret))
+    #expect(removal.end() == 0, "\(removal.text)\(world.log)")
+    #expect(removal.text.hasSuffix("The second factor has been removed.\n"), "\(removal.text)")
+    #expect(try await world.json("mfa", "list").map { $0["kind"] as? String } == ["totp"])
     #expect(try await world.email() == "ada@example.com")
   }
 }

@@ -111,6 +111,58 @@ struct PhoneCommandTests {
     #expect(try await world.uid() == nil)
   }
 
+  @Test("a script's code comes by standard input once the message is there")
+  func piped() async throws {
+    let world = try await World.start()
+    let input = try Subprocess.Pipe.make(), output = try Subprocess.Pipe.make()
+    let pid = try Subprocess.spawn(
+      ["\(World.programs)/linkctl", "sign-in", "phone", Self.number, "--code-stdin"], environment: world.environment,
+      stdin: input.read, stdout: output.write, stderr: output.write, ownGroup: true)
+    [input.read, output.write].forEach { close($0) }
+    defer { close(output.read) }
+    let line = "\(try await world.message(Self.number))\n"
+    _ = line.withCString { write(input.write, $0, strlen($0)) }
+    close(input.write)
+    #expect(Subprocess.wait(pid) == 0, "\(world.log)")
+    #expect(try await world.whoami()["phone-number"] as? String == Self.number)
+  }
+
+  @Test("Enter too early says when a new message may be sent; linkd killed at the question loses nothing")
+  func tooEarly() async throws {
+    let world = try await World.start()
+    let terminal = try world.person("sign-in", "phone", Self.number)
+    try await terminal.asksSecretly("Code (")
+    terminal.type("")
+    try await terminal.asksSecretly("Code (", count: 2)
+    #expect(terminal.text.contains("A new code can be sent in "), "\(terminal.text)")
+    let flow = try #require(try await world.json("flows").first?["flow"] as? String)
+    let early = try await world.script("resend", flow)
+    #expect(early.status == 75 && early.error == "RateLimited", "\(early)")
+    try await world.killDaemon()
+    terminal.type(try await world.message(Self.number))
+    #expect(terminal.end() == 0, "\(terminal.text)\(world.log)")
+    #expect(try await world.requests("accounts:sendVerificationCode") == 1)
+    #expect(try await world.whoami()["phone-number"] as? String == Self.number)
+  }
+
+  @Test("five wrong codes: a new message is offered, not yet sent, and who doesn't want it has failed")
+  func lastWrong() async throws {
+    let world = try await World.start()
+    let terminal = try world.person("sign-in", "phone", Self.number)
+    for count in 1...5 {
+      try await terminal.asksSecretly("Code (", count: count)
+      terminal.type(World.wrong(try await world.message(Self.number)))
+    }
+    try await terminal.shows("Begin anew, with a new code? [y/N] ")
+    terminal.type("y")
+    try await terminal.shows("A new code can be sent in ")
+    try await terminal.shows("Begin anew", count: 2)
+    terminal.type("n")
+    #expect(terminal.end() == 1, "\(terminal.text)\(world.log)")
+    #expect(try await world.requests("accounts:sendVerificationCode") == 1)
+    #expect(try await world.uid() == nil)
+  }
+
   // MARK: The account's number
 
   @Test("account phone at a terminal: the number is asked for, and changes with its code")

@@ -131,6 +131,40 @@ struct StoppedCommandTests {
     #expect(try await world.requests(Way.password.path) == firsts + 1)
   }
 
+  @Test("a phone alone gets its message after one Enter; Ctrl-C at its code gives the sign-in up")
+  func onlyPhone() async throws {
+    let world = try await World.startWithFactors()
+    let ada = try await world.withFactors("ada@example.com", app: nil, phones: ["Mobile": PhoneTests.number])
+    for isInterrupted in [true, false] {
+      let terminal = try Terminal(
+        ["setsid", "--ctty", "--wait", "\(World.programs)/linkctl", "sign-in", "password", "ada@example.com"],
+        environment: world.environment)
+      try await terminal.asksSecretly("Password: ")
+      terminal.type("correct horse")
+      try await terminal.shows("Press Enter to have a code sent to Mobile (")
+      terminal.type("")
+      try await terminal.asksSecretly("Code (Enter alone sends a new one): ")
+      let code = try await world.message(PhoneTests.number, count: isInterrupted ? 1 : 2)
+      if isInterrupted { terminal.press("\u{3}") } else { terminal.type(code) }
+      #expect(terminal.end() == (isInterrupted ? 130 : 0), "\(terminal.text)\(world.log)")
+      #expect(terminal.echoes)
+      try await world.eventually("no flows") { try await world.json("flows").isEmpty }
+      #expect(try await world.uid() == (isInterrupted ? nil : ada.uid))
+    }
+  }
+
+  @Test("a script that has the app's code gives it along with the choice")
+  func codeAlong() async throws {
+    let (world, ada, _, firsts) = try await world(.password)
+    let stopped = try await world.script(
+      "sign-in", "password", "ada@example.com", "--password-stdin", stdin: "correct horse")
+    let done = try await world.script(
+      "factor", stopped.flow, try #require(ada.factors["App"]), "--code-stdin", stdin: try await world.totp(ada.secret))
+    #expect(done.status == 0 && done.stage == "succeeded", "\(done)\(world.log)")
+    #expect(try await world.uid() == ada.uid)
+    #expect(try await world.requests(Way.password.path) == firsts + 1)
+  }
+
   @Test("B087: an authenticator app's code counts in Arabic-Indic digits with spaces, typed and scripted")
   func digits() async throws {
     let world = try await World.startWithFactors()
