@@ -162,7 +162,7 @@ let package = Package(
     tests("ExamplesTests", ["Login", "LinkdClient", "AuthCore", "TestSupport"]),
     tests(
       "EndToEnd", ["AuthCore", "AuthEmulator", "Keyring", "SessionStore", "TestSupport"],
-      data: ["callers.py", "flow.py", "starter.py", "second_factors.py", "front.py", "wallclock.c"]),
+      data: ["callers.py", "flow.py", "starter.py", "values.py", "second_factors.py", "front.py", "wallclock.c"]),
     tests("BrowserTests", ["TestSupport"]),
     .target(
       name: "TestSupport", dependencies: ["CLinux", "EventLoop"], path: "Tests/TestSupport",

@@ -65,4 +65,12 @@ public enum FlowAction: Sendable, Hashable {
   case accountChanged(email: String?, previousEmail: String?)
   /// The event wasn't legal here: answer the caller with this; nothing has changed.
   case refuse(AuthError)
+
+  /// Whether it's kept on disk, before any other is performed.
+  public var isDurable: Bool {
+    switch self {
+    case .save, .adopt, .endSession: true
+    default: false
+    }
+  }
 }

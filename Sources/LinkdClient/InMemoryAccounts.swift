@@ -84,13 +84,12 @@ struct InMemoryAccounts {
     lastSignIn = (now, method)
   }
 
-  /// Changes who is signed in, or what is known of them; nil signs them out, and gives up what waited for them.
+  /// Changes who is signed in, or what is known of them; nil signs them out. What was parked for somebody else is given up.
   mutating func adopt(_ user: User?) {
     if let user, let index = index(uid: user.uid) { accounts[index].user = user }
     let isLasting = user.map { !$0.isAnonymous } ?? false
     publish(isLasting ? .authenticated : isExchanging ? .authenticating : .unauthenticated, user: .some(user))
-    if user != nil { return }
-    for flow in flows where flow.status.stage == .reauthenticationRequired {
+    for flow in flows where flow.status.stage == .reauthenticationRequired && flow.memory.owner != user?.uid {
       flow.move(to: .cancelled)
     }
   }

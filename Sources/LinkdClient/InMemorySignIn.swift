@@ -144,6 +144,8 @@ extension InMemoryAccounts {
     guard let proved = flow.memory.proved, let index = index(uid: proved.uid) else { return }
     adopt(accounts[index].user, by: flow.status.method ?? .none)
     succeed(flow, with: accounts[index].user, isNew: proved.isNew)
+    // A plain sign-in isn't meant for it.
+    guard flow.status.purpose == .reauthenticate else { return }
     for parked in flows
     where parked.status.stage == .reauthenticationRequired && parked.memory.owner == proved.uid {
       if case .action(let action) = parked.goal { perform(action, parked) }

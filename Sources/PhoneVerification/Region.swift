@@ -27,13 +27,13 @@ public struct Region: Sendable, Hashable {
   ///
   /// locale(7) would have `LC_ALL` first. But it is mostly set by scripts, for another reason than telephones, and what
   /// names no territory doesn't hide what does.
-  /// - Parameters:
-  ///   - telephone: the value of `LC_TELEPHONE`.
-  ///   - all: the value of `LC_ALL`.
-  ///   - language: the value of `LANG`.
-  public init?(telephone: String?, all: String?, language: String?) {
-    let named = [telephone, all, language].lazy.compactMap { $0 }.compactMap { Region(locale: $0) }
-    guard let first = named.first else { return nil }
-    self = first
+  /// - Parameter environment: the value of a variable.
+  public init?(of environment: (String) -> String?) {
+    for name in ["LC_TELEPHONE", "LC_ALL", "LANG"] {
+      guard let value = environment(name), let region = Region(locale: value) else { continue }
+      self = region
+      return
+    }
+    return nil
   }
 }

@@ -16,11 +16,7 @@ extension Texts {
     "stage.waiting-for-new-password": "Choose a new password for {email}.",
     "stage.waiting-for-confirmation": "This changes your account. Go on only if you asked for it.",
     "stage.second-factor-required": "The account has a second factor. Choose how to get the code.",
-    "stage.reauthentication-required": "Please sign in with {provider-name} to continue.",
-    "stage.reauthentication-password": "Please give your password again to continue.",
-    "stage.reauthentication-email-link": "Please open a new link, mailed to {email}, to continue.",
-    "stage.reauthentication-phone": "Please confirm by a code sent to {phone-number} to continue.",
-    "stage.sign-in-again":
+    "stage.reauthentication-required":
       "Please sign in again to continue: 'linkctl sign-in METHOD --reauthenticate' in another terminal. Waiting for it …",
     "stage.conflict": "There's already an account with that sign-in.",
     "stage.exchanging": "Signing in …",

@@ -78,7 +78,7 @@ final class FlowFollower {
         sender: Contract.busName, pathNamespace: Contract.flowsPath, interface: Contract.Interface.flow,
         member: "StageChanged"))
     try context.subscribe(.ownerOfLinkd)
-    wait ? Interrupt.isHandled() : Interrupt.endsQuietly()
+    wait ? Interrupt.wakes() : Interrupt.endsQuietly()
     let path = try start()
     return wait ? try follower.follow(path) : try follower.leaveWithPage(path)
   }

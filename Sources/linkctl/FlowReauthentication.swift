@@ -30,7 +30,7 @@ extension FlowFollower {
       return reply.first?.asPath.map { (follower, $0) }
     } catch {
       context.output.note(Output.printable(error.message))
-      say("stage.sign-in-again")
+      say("stage.reauthentication-required")
       return nil
     }
   }

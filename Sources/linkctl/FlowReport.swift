@@ -88,13 +88,12 @@ struct FlowReport: Sendable {
     if let message, !isPlain { return [message, triesLeft(locale: locale)].compactMap(\.self).joined(separator: " ") }
     var values: [String: String] = [:]
     for (key, value) in details { values[key] = value.asString.map(Output.printable) }
-    values["provider-name"] = providerName.map(Output.printable)
     values["provider"] = isLinkOfProvider ? Output.printable(text("Method")) : nil
     let user = details["user"]?.json
     let name = user.flatMap(Table.person)
     values["name"] = name.map(Output.printable)
     for key in ["email", "phone-number"] where values[key] == nil {
-      values[key] = (reauthentication(key) ?? user?[key]?.string).map(Output.printable)
+      values[key] = (user?[key]?.string).map(Output.printable)
     }
     values["factor"] = values["display-name"] ?? Texts.lookup("factor.your-app", locale: locale)
     if values["email"] == nil { values["email"] = Texts.lookup("stage.somebody", locale: locale) }
@@ -103,17 +102,10 @@ struct FlowReport: Sendable {
     return guestTextID.map { "\(text) \(Texts.lookup($0, locale: locale))" } ?? text
   }
 
-  /// Who can confirm that it's the same person.
-  private var providerName: String? { reauthentication("provider-name") ?? reauthentication("provider-id") }
-
-  /// What is said of the sign-in that a parked flow waits for.
-  private func reauthentication(_ key: String) -> String? {
-    (details["reauthentication"]?.member(key)?.asString).filled
-  }
-
   /// Why somebody has to sign in again, in linkd's words.
   private var displayMessage: String? {
-    stage == .reauthenticationRequired ? reauthentication("display-message").map(Output.printable) : nil
+    guard stage == .reauthenticationRequired else { return nil }
+    return (details["reauthentication"]?.member("display-message")?.asString).filled.map(Output.printable)
   }
 
   /// What became of the guest who was signed in before.
@@ -131,7 +123,6 @@ struct FlowReport: Sendable {
     case .waitingForConfirmation where kind != nil: return "confirm.\(kind ?? "")"
     case .waitingForPassword where details["new"]?.asBool == true: return "stage.waiting-for-new-password"
     case .exchanging where purpose != .signIn: return "stage.working"
-    case .reauthenticationRequired: return reauthenticationTextID
     default: return "stage.\(stage.rawValue)"
     }
   }
@@ -150,15 +141,6 @@ struct FlowReport: Sendable {
     }
     if isNamed { return "state.authenticated" }
     return methodName == SignInMethod.actionCode.description && kind != nil ? "done.\(kind ?? "")" : "stage.succeeded"
-  }
-
-  private var reauthenticationTextID: String {
-    switch reauthentication("kind") {
-    case "password": "stage.reauthentication-password"
-    case "email-link": "stage.reauthentication-email-link"
-    case "phone" where reauthentication("phone-number") != nil: "stage.reauthentication-phone"
-    default: providerName == nil ? "stage.sign-in-again" : "stage.reauthentication-required"
-    }
   }
 
   /// Whether a provider was added to the account. Every provider's id has a dot.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// What ends a command that waits: it leaves with 130, and the terminal shows what is typed again. Who has something to put
-/// in order first says so by `isHandled`; a second signal doesn't wait for that.
+/// in order first says so by ``wakes()``; a second signal doesn't wait for that.
 enum Interrupt {
   /// What is done before the program ends, the newest first.
   nonisolated(unsafe) static var leaving: [() -> Void] = []
@@ -22,7 +22,7 @@ enum Interrupt {
   static func endsQuietly() { install(isDeferred: false) }
 
   /// The first signal only wakes who waits for ``descriptor``, and ``leave()`` is theirs to call.
-  static func isHandled() {
+  static func wakes() {
     if pipeEnds.read < 0 {
       var ends: [Int32] = [-1, -1]
       // Without a pipe it ends at once.
@@ -70,18 +70,25 @@ enum Interrupt {
   }
 }
 
-/// Whether the terminal shows what is typed, while something else is waited for as well.
+/// Whether the terminal shows what is typed.
 enum Echo {
   nonisolated(unsafe) private static var before = termios()
   nonisolated(unsafe) private(set) static var isOff = false
 
   /// Hides what is typed from now on. What was typed ahead is dropped: it wasn't meant for here.
-  static func hide() {
-    guard !isOff, tcgetattr(STDIN_FILENO, &before) == 0 else { return }
+  /// - Returns: false where it can't be hidden.
+  @discardableResult
+  static func hide() -> Bool {
+    if isOff { return true }
+    guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }
     var silent = before
     silent.c_lflag &= ~tcflag_t(ECHO)
     isOff = true
-    _ = tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
+    guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else {
+      isOff = false
+      return false
+    }
+    return true
   }
 
   /// Shows it again.

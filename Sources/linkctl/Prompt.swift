@@ -19,7 +19,7 @@ enum Prompt {
   static func secret(_ question: String) -> Secret<String>? {
     while true {
       show(question)
-      let bytes = hiddenLine()
+      let bytes = Input.typedLine(hide: Echo.hide, restore: Echo.restore)
       show("\n")
       guard let bytes else { return nil }
       if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) { return Secret(text) }
@@ -27,65 +27,39 @@ enum Prompt {
     }
   }
 
-  /// A line while the terminal doesn't show what is typed.
-  private static func hiddenLine() -> [UInt8]? {
-    var before = termios()
-    return Input.typedLine(
-      hide: {
-        guard tcgetattr(STDIN_FILENO, &before) == 0 else { return false }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
-        // What was typed ahead is dropped: it wasn't meant for here.
-        return tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0
-      },
-      restore: { tcsetattr(STDIN_FILENO, TCSANOW, &before) })
-  }
-
-  /// A password: from standard input with `--password-stdin`, else from the terminal; a new one is asked for twice.
-  ///
+  /// A password, a custom token or a code: from standard input where the command line says so, else from the terminal.
+  /// - Parameters:
+  ///   - what: the word of the option, `--password-stdin`, and of messages.
+  ///   - ask: nil at the end of input.
   /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
-  static func password(_ context: Context, isNew: Bool) throws(Failure) -> Secret<String> {
-    if context.arguments.has("password-stdin") {
+  private static func given(
+    _ what: String, _ context: Context, ask: () -> Secret<String>?
+  ) throws(Failure) -> Secret<String> {
+    if context.arguments.has("\(what)-stdin") {
       guard let text = try Input.firstLine(), !text.isEmpty else {
-        throw Failure(UsageError(message: "Standard input has no password."))
+        throw Failure(UsageError(message: "Standard input has no \(what)."))
       }
-      context.hasReadPassword = true
       return Secret(text)
     }
-    guard canAsk, let secret = password(isNew: isNew, locale: context.locale) else { throw .nobodyToAsk("A password") }
+    guard canAsk, let secret = ask() else { throw .nobodyToAsk("A \(what)") }
     return secret
   }
 
-  /// A custom token: from standard input with `--token-stdin`, else from the terminal.
-  ///
-  /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
-  static func token(_ context: Context) throws(Failure) -> Secret<String> {
-    if context.arguments.has("token-stdin") {
-      guard let text = try Input.firstLine(), !text.isEmpty else {
-        throw Failure(UsageError(message: "Standard input has no token."))
-      }
-      return Secret(text)
-    }
-    guard canAsk, let token = secret(Texts.lookup("ask.token", locale: context.locale)) else {
-      throw .nobodyToAsk("A token")
-    }
-    return token
+  /// A password; a new one is asked for twice. Throws as ``given(_:_:ask:)``.
+  static func password(_ context: Context, isNew: Bool) throws(Failure) -> Secret<String> {
+    let secret = try given("password", context) { password(isNew: isNew, locale: context.locale) }
+    context.hasReadPassword = context.arguments.has("password-stdin")
+    return secret
   }
 
-  /// A code: from standard input with `--code-stdin`, else from the terminal.
-  ///
-  /// - Throws: exit 4 where nobody can be asked, 64 for none, 65 for what is no text.
+  /// A custom token. Throws as ``given(_:_:ask:)``.
+  static func token(_ context: Context) throws(Failure) -> Secret<String> {
+    try given("token", context) { secret(Texts.lookup("ask.token", locale: context.locale)) }
+  }
+
+  /// A code. Throws as ``given(_:_:ask:)``.
   static func code(_ context: Context) throws(Failure) -> Secret<String> {
-    if context.arguments.has("code-stdin") {
-      guard let text = try Input.firstLine(), !text.isEmpty else {
-        throw Failure(UsageError(message: "Standard input has no code."))
-      }
-      return Secret(text)
-    }
-    guard canAsk, let code = secret(Texts.lookup("ask.code", locale: context.locale)) else {
-      throw .nobodyToAsk("A code")
-    }
-    return code
+    try given("code", context) { secret(Texts.lookup("ask.code", locale: context.locale)) }
   }
 
   /// A password typed at the terminal; nil at the end of input.

@@ -10,7 +10,18 @@ extension FlowCoordinator {
   /// Tries to get a provider's keys, once its tokens are here: the code behind them is spent.
   private static let keyTries = 6
 
-  func prepareAuthorization(_ flow: Flow, delay: Int64) {
+  func performAuthorization(_ flow: Flow, _ action: FlowAction) {
+    switch action {
+    case .prepareAuthorization(let delay): prepareAuthorization(flow, delay: delay)
+    case .openBrowser: openBrowser(flow)
+    case .listen: listen(flow)
+    case .exchangeAuthorizationCode(let code, let delay): exchangeAuthorizationCode(flow, code, delay: delay)
+    case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
+    default: break
+    }
+  }
+
+  private func prepareAuthorization(_ flow: Flow, delay: Int64) {
     later(flow, delay, at: .starting) { keeper in
       // Given up meanwhile: nobody comes back to the listener.
       defer { if self.flow(flow.id)?.stage.isEnd != false { self.returns.release(flow.id) } }
@@ -23,7 +34,7 @@ extension FlowCoordinator {
   }
 
   /// For whoever asked for it.
-  func openBrowser(_ flow: Flow) {
+  private func openBrowser(_ flow: Flow) {
     guard flow.opensBrowser, let page = flow.page?.url else { return }
     // What a window or a token was for is gone with the daemon that was asked.
     let wish = browsing.removeValue(forKey: flow.id) ?? BrowserWish()
@@ -40,7 +51,7 @@ extension FlowCoordinator {
   }
 
   /// After a restart: the same port as before, or the person has to paste the address.
-  func listen(_ flow: Flow) {
+  private func listen(_ flow: Flow) {
     guard let port = flow.authorization?.loopbackPort else { return }
     do throws(AuthFailure) {
       _ = try returns.listen(for: flow.id, at: port)
@@ -49,7 +60,7 @@ extension FlowCoordinator {
     }
   }
 
-  func exchangeAuthorizationCode(_ flow: Flow, _ code: Secret<String>, delay: Int64) {
+  private func exchangeAuthorizationCode(_ flow: Flow, _ code: Secret<String>, delay: Int64) {
     later(flow, delay, at: .exchanging) { keeper in
       do throws(AuthFailure) {
         return .authorization(.credentialReceived(try await self.credential(flow, code, keeper)))
@@ -100,7 +111,7 @@ extension FlowCoordinator {
     }
   }
 
-  func signInWithCredential(_ flow: Flow, _ credential: OAuthCredential, delay: Int64) {
+  private func signInWithCredential(_ flow: Flow, _ credential: OAuthCredential, delay: Int64) {
     later(flow, delay, at: .exchanging) { keeper in
       guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) {

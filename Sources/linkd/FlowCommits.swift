@@ -8,7 +8,7 @@ import SessionStore
 extension FlowCoordinator {
   /// The durable part of one flow's `actions`. Nothing is kept if this throws.
   func commit(_ flow: Flow, _ actions: [FlowAction], code: Secret<String>?) throws(AuthFailure) {
-    for action in actions {
+    for action in actions where action.isDurable {
       switch action {
       // A redirect's code counts as used once it's exchanged: what came with a foreign issuer wasn't.
       case .save: try save(flow, code: flow.stage == .waitingForRedirect ? nil : code)
@@ -20,14 +20,8 @@ extension FlowCoordinator {
         } else {
           try keeper(flow.key)?.signOut { store throws(StoreError) in try store.save(flow) }
         }
-      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .signInWithCustomToken, .prepareAuthorization,
-        .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential, .sendCode, .prepareVerificationPage,
-        .startTOTPEnrollment, .verifyCode, .signInWithPhoneProof, .fetchSignInMethods, .resolveLater, .lookUp,
-        .checkCode,
-        .applyCode, .resetPassword, .deleteUser, .unlink, .updatePassword, .changeEmail, .unenrollFactor,
-        .accountChanged,
-        .refuse:
-        break
+      // Requests: `perform`.
+      default: break
       }
     }
   }

@@ -9,186 +9,24 @@ extension FlowCoordinator {
     for action in actions {
       switch action {
       case .save, .adopt, .endSession, .refuse: break
-      case .sendMail(let email): sendMail(flow, to: email)
-      case .exchange(let email, let code): exchangeLink(flow, email, code)
-      case .signUpAnonymously:
-        signIn(flow) { toolkit, project async throws(AuthFailure) in
-          try await toolkit.signUpAnonymously(project: project)
-        }
-      case .signIn(let email, let password):
-        signIn(flow) { toolkit, project async throws(AuthFailure) in
-          try await toolkit.signInWithPassword(email: email, password: password, project: project)
-        }
-      case .signUp(let email, let password): signUp(flow, email, password)
+      case .sendMail, .exchange, .signUpAnonymously, .signIn, .signUp, .signInWithCustomToken:
+        performSignIn(flow, action)
+      case .prepareAuthorization, .openBrowser, .listen, .exchangeAuthorizationCode, .signInWithCredential:
+        performAuthorization(flow, action)
+      case .sendCode, .prepareVerificationPage, .startTOTPEnrollment, .verifyCode, .signInWithPhoneProof:
+        performVerification(flow, action)
+      case .checkCode, .applyCode, .resetPassword: performActionCode(flow, action)
+      case .unlink, .updatePassword, .changeEmail, .unenrollFactor, .deleteUser: performChange(flow, action)
+      case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
       case .lookUp(let grant, let delay): lookUp(flow, grant, delay: delay)
-      case .checkCode(let code): checkCode(flow, code)
-      case .applyCode(let code):
-        ask(flow) { keeper, project async throws(AuthFailure) in
-          try await keeper.toolkit.applyActionCode(code, project: project)
-        }
-      case .resetPassword(let code, let password):
-        ask(flow) { keeper, project async throws(AuthFailure) in
-          try await keeper.toolkit.confirmPasswordReset(code, newPassword: password, project: project)
-        }
-      case .signInWithCustomToken(let token, let delay):
-        signIn(flow, delay: delay) { toolkit, project async throws(AuthFailure) in
-          try await toolkit.signInWithCustomToken(token, project: project)
-        }
-      case .prepareAuthorization(let delay): prepareAuthorization(flow, delay: delay)
-      case .openBrowser: openBrowser(flow)
-      case .listen: listen(flow)
-      case .exchangeAuthorizationCode(let code, let delay): exchangeAuthorizationCode(flow, code, delay: delay)
-      case .signInWithCredential(let credential, let delay): signInWithCredential(flow, credential, delay: delay)
-      case .sendCode: sendCode(flow)
-      case .prepareVerificationPage: prepareVerificationPage(flow)
-      case .startTOTPEnrollment(let delay): startTOTPEnrollment(flow, delay: delay)
-      case .verifyCode(let code): verifyCode(flow, code)
-      case .signInWithPhoneProof(let proof, let delay): signInWithPhoneProof(flow, proof, delay: delay)
       case .fetchSignInMethods(let email): fetchSignInMethods(flow, email)
       case .resolveLater(let seconds):
         EventLoop.shared.after(.seconds(seconds)) { [weak self] in self?.feed(flow.id, .conflict(.timeOver)) }
-      case .unlink(let provider):
-        change(flow) { keeper, token, project async throws(AuthFailure) in
-          try await keeper.toolkit.unlink(providerID: provider, idToken: token, project: project)
-        }
-      case .updatePassword(let password):
-        change(flow) { keeper, token, project async throws(AuthFailure) in
-          try await keeper.toolkit.updatePassword(password, idToken: token, project: project)
-        }
-      case .unenrollFactor(let uid):
-        ask(flow) { keeper, project async throws(AuthFailure) in
-          try await keeper.unenroll(uid, flow.protectedUID, project) { self.isExchanging(flow) }
-        }
-      case .changeEmail(let email): changeEmail(flow, email)
-      case .deleteUser:
-        ask(flow) { keeper, project async throws(AuthFailure) in
-          try await keeper.deleteUser(flow, project) { self.isExchanging(flow) }
-          // Given up too late: the account is gone, which its session learns by asking.
-          if !self.isExchanging(flow) { _ = try? await keeper.reload() }
-        }
-      case .accountChanged(let email, let previous): keeper(flow.key)?.accountChanged(email: email, previous: previous)
-      }
-    }
-  }
-
-  /// What changes the account that is signed in.
-  private func change(
-    _ flow: Flow,
-    _ body:
-      @escaping @LoopActor (SessionKeeper, Secret<String>, ProjectContext) async throws(AuthFailure) -> TokenGrant?
-  ) {
-    ask(flow) { keeper, project async throws(AuthFailure) in
-      try await keeper.change(flow.protectedUID, if: { self.isExchanging(flow) }) { token async throws(AuthFailure) in
-        try await body(keeper, token, project)
-      }
-    }
-  }
-
-  /// The mail's link changes the address.
-  private func changeEmail(_ flow: Flow, _ email: String) {
-    ask(flow) { keeper, project async throws(AuthFailure) in
-      let url = try MailedLinks.plain(flow.continueURL)
-      try await keeper.asUser(flow.protectedUID, if: { self.isExchanging(flow) }) { token async throws(AuthFailure) in
-        do throws(AuthFailure) {
-          try await keeper.toolkit.sendEmailChange(to: email, idToken: token, continueURL: url, project: project)
-        } catch {
-          // It's well-formed.
-          guard error.error == .invalidEmail else { throw error }
-          throw AuthFailure(.invalidEmail, serverCode: error.serverCode, cause: "cause.address-not-accepted")
-        }
       }
     }
   }
 
   // MARK: One request each
-
-  private func sendMail(_ flow: Flow, to email: String) {
-    request(flow) { keeper in
-      do throws(AuthFailure) {
-        let url = try self.services.links.continueURL(for: flow, app: keeper.app)
-        try await self.services.toolkit.sendSignInLink(to: email, continueURL: url, project: keeper.project(for: flow))
-        return .mailSent
-      } catch {
-        return .mailFailed(error)
-      }
-    }
-  }
-
-  private func exchangeLink(_ flow: Flow, _ email: String, _ code: Secret<String>) {
-    signIn(flow) { toolkit, project async throws(AuthFailure) in
-      try await self.withLinkingToken(flow) { idToken async throws(AuthFailure) in
-        PausePoint.exchangeSent.reached()
-        let answer = try await toolkit.signInWithEmailLink(
-          email: email, oobCode: code, idToken: idToken, project: project)
-        PausePoint.exchangeAnswered.reached()
-        return answer
-      }
-    }
-  }
-
-  private func signUp(_ flow: Flow, _ email: String, _ password: Secret<String>) {
-    signIn(flow) { toolkit, project async throws(AuthFailure) in
-      try await self.withLinkingToken(flow) { idToken async throws(AuthFailure) in
-        try await toolkit.signUp(
-          email: email, password: password, displayName: flow.displayName, idToken: idToken, project: project)
-      }
-    }
-  }
-
-  /// Asks with the token of the account that something is added to. A plain sign-in asks without one, and so does a guest's
-  /// that can't be an upgrade any more: the guest has gone, has become somebody, or is dead at the server.
-  func withLinkingToken<Answer: Sendable>(
-    _ flow: Flow, _ ask: @LoopActor (Secret<String>?) async throws(AuthFailure) -> Answer
-  ) async throws(AuthFailure) -> Answer {
-    let token = try await linkingToken(flow)
-    do throws(AuthFailure) {
-      return try await ask(token)
-    } catch {
-      guard token != nil, error.endsSession else { throw error }
-      // The account that the token is for is gone, so the session is over. A refusal may also be about who signs in.
-      if error.error != .userDisabled, let keeper = keeper(flow.key), keeper.machine.user?.uid == flow.linkUID {
-        // Another call has ended the old tokens by bringing new ones: these count.
-        if let current = keeper.machine.session?.idToken, current != token, isExchanging(flow) {
-          return try await ask(current)
-        }
-        try keeper.apply(.refreshFailed(error))
-      }
-      guard flow.protectedUID == nil, isExchanging(flow) else { throw error }
-      return try await ask(nil)
-    }
-  }
-
-  private func linkingToken(_ flow: Flow) async throws(AuthFailure) -> Secret<String>? {
-    guard let uid = flow.linkUID, let keeper = keeper(flow.key) else { return nil }
-    let mayBePlain = flow.protectedUID == nil
-    func check() throws(AuthFailure) {
-      guard let user = keeper.machine.user, user.uid == uid, user.isAnonymous || !mayBePlain else {
-        throw AuthFailure(.userMismatch)
-      }
-    }
-    do throws(AuthFailure) {
-      try check()
-      let token = try await keeper.idToken().token
-      // A refresh takes time.
-      guard isExchanging(flow) else { throw AuthFailure(.cancelled) }
-      try check()
-      return token
-    } catch {
-      guard mayBePlain, error.error == .userMismatch || error.endsSession else { throw error }
-      return nil
-    }
-  }
-
-  private func checkCode(_ flow: Flow, _ code: Secret<String>) {
-    request(flow) { keeper in
-      do throws(AuthFailure) {
-        return .codeChecked(
-          try await self.services.toolkit.checkActionCode(code, project: keeper.project(for: flow)))
-      } catch {
-        return .codeCheckFailed(error)
-      }
-    }
-  }
 
   private func lookUp(_ flow: Flow, _ grant: TokenGrant, delay: Int64) {
     Task.onLoop {
@@ -206,43 +44,6 @@ extension FlowCoordinator {
   }
 
   // MARK: Kinds of requests
-
-  /// A first factor, after `delay` seconds: tokens, or why there are none.
-  private func signIn(
-    _ flow: Flow, delay: Int64 = 0,
-    _ body: @escaping @LoopActor (IdentityToolkit, ProjectContext) async throws(AuthFailure) -> SignInAnswer
-  ) {
-    request(flow) { keeper in
-      if delay > 0 {
-        try? await EventLoop.shared.sleep(for: .seconds(delay))
-        guard self.isExchanging(flow) else { return nil }
-      }
-      // Neither is a code spent for nothing, nor does another account get what this one asked for.
-      guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
-      do throws(AuthFailure) {
-        switch try await body(self.services.toolkit, keeper.project(for: flow)) {
-        case .grant(let grant, let uid): return .exchanged(grant, uid: uid)
-        case .secondFactorRequired(let pending, let factors): return .secondFactor(pending, factors)
-        }
-      } catch {
-        return .exchangeFailed(error)
-      }
-    }
-  }
-
-  /// What is done, or not.
-  private func ask(
-    _ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper, ProjectContext) async throws(AuthFailure) -> Void
-  ) {
-    request(flow) { keeper in
-      do throws(AuthFailure) {
-        try await body(keeper, keeper.project(for: flow))
-        return .performed
-      } catch {
-        return .exchangeFailed(error)
-      }
-    }
-  }
 
   func request(_ flow: Flow, _ body: @escaping @LoopActor (SessionKeeper) async -> FlowEvent?) {
     Task.onLoop {

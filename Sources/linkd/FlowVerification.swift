@@ -8,10 +8,21 @@ extension FlowCoordinator {
   /// Seconds that this machine's clock may be off before a wrong code of an authenticator app is put down to it.
   private static let clockTolerance: Int64 = 15
 
+  func performVerification(_ flow: Flow, _ action: FlowAction) {
+    switch action {
+    case .sendCode: sendCode(flow)
+    case .prepareVerificationPage: prepareVerificationPage(flow)
+    case .startTOTPEnrollment(let delay): startTOTPEnrollment(flow, delay: delay)
+    case .verifyCode(let code): verifyCode(flow, code)
+    case .signInWithPhoneProof(let proof, let delay): signInWithPhoneProof(flow, proof, delay: delay)
+    default: break
+    }
+  }
+
   // MARK: A message
 
   /// Without the page first: numbers for tests, and emulators, need none (identity-toolkit 6.5).
-  func sendCode(_ flow: Flow) {
+  private func sendCode(_ flow: Flow) {
     request(flow) { keeper in
       guard self.flow(flow.id)?.stage == .starting else { return nil }
       do throws(AuthFailure) {
@@ -68,7 +79,7 @@ extension FlowCoordinator {
     return .verification(.sendFailed(failure))
   }
 
-  func prepareVerificationPage(_ flow: Flow) {
+  private func prepareVerificationPage(_ flow: Flow) {
     request(flow) { keeper in
       do throws(AuthFailure) {
         return .verification(.pageReady(try self.authorizations.verificationPage(for: flow, keeper.app)))
@@ -80,7 +91,7 @@ extension FlowCoordinator {
 
   // MARK: An authenticator app
 
-  func startTOTPEnrollment(_ flow: Flow, delay: Int64) {
+  private func startTOTPEnrollment(_ flow: Flow, delay: Int64) {
     later(flow, delay, at: .starting) { keeper in
       do throws(AuthFailure) {
         let project = keeper.project(for: flow)
@@ -97,7 +108,7 @@ extension FlowCoordinator {
 
   // MARK: The code
 
-  func verifyCode(_ flow: Flow, _ code: Secret<String>) {
+  private func verifyCode(_ flow: Flow, _ code: Secret<String>) {
     request(flow) { keeper in
       guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) {
@@ -180,7 +191,7 @@ extension FlowCoordinator {
   }
 
   /// What stands for a code signs in without another message.
-  func signInWithPhoneProof(_ flow: Flow, _ proof: PhoneCredential, delay: Int64) {
+  private func signInWithPhoneProof(_ flow: Flow, _ proof: PhoneCredential, delay: Int64) {
     later(flow, delay, at: .exchanging) { keeper in
       guard !self.isOthersNow(flow) else { return .exchangeFailed(AuthFailure(.userMismatch)) }
       do throws(AuthFailure) { return try await self.signIn(proof, flow, keeper) } catch {

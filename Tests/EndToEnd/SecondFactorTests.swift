@@ -80,7 +80,7 @@ struct SecondFactorTests {
     let factor = try #require(try await world.factors().first)
     #expect(factor["kind"] as? String == "phone" && factor["display-name"] as? String == "Mobile")
     let masked = try #require(factor["phone-number"] as? String)
-    #expect(masked.hasSuffix("0100") && masked.hasPrefix("+") && !masked.contains("555"), "\(masked)")
+    #expect(masked == "+*******0100")
     // It's no way into the account, and no number of it.
     #expect(try await world.providers() == ["password"])
     #expect(try await world.whoami()["phone-number"] == nil)
@@ -90,13 +90,12 @@ struct SecondFactorTests {
   @Test("a phone whose message takes the page gets it, and several factors stand side by side")
   func several() async throws {
     let world = try await signedIn()
-    let secret = try await world.enrollTOTP("App")
+    _ = try await world.enrollTOTP("App")
     try await world.setPhone(["captcha": true])
     let page = try await world.toPage("Account.EnrollPhoneFactor", [Self.number, "Mobile"])
     #expect(try await world.linkctl("open", "--no-wait", try await world.press("continue", page)).status == 0)
     try await world.answer(page.id, Self.number)
     #expect(try await world.factors().map { $0["display-name"] as? String } == ["App", "Mobile"])
-    #expect(!secret.isEmpty)
   }
 
   @Test("who wants no more of it gives up, and nothing is enrolled")

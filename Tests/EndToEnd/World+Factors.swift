@@ -60,12 +60,4 @@ extension World {
   func hints(_ flow: String) async throws -> [[String: Any]] {
     try await self.flow(flow, at: "second-factor-required")["hints"] as? [[String: Any]] ?? []
   }
-
-  /// Chooses a factor, and waits for what follows.
-  @discardableResult
-  func choose(_ uid: String?, _ flow: String, to stage: String = "waiting-for-code") async throws -> [String: Any] {
-    let chosen = try await self.flow(flow, "ChooseFactor", try #require(uid))
-    #expect(chosen.status == 0, "\(chosen)")
-    return try await self.flow(flow, at: stage)
-  }
 }

@@ -14,18 +14,11 @@ import time
 
 import dbus
 
+sys.dont_write_bytecode = True
+from values import plain  # noqa: E402
+
 NAME = "org.linkd.Auth1"
 ENDS = ("succeeded", "failed", "cancelled", "expired")
-
-
-def plain(value):
-    if isinstance(value, dbus.Boolean):
-        return bool(value)
-    if isinstance(value, dict):
-        return {str(key): plain(member) for key, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(member) for member in value]
-    return int(value) if isinstance(value, int) else str(value)
 
 
 def wait(flow, stage):

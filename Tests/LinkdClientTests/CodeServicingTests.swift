@@ -175,28 +175,14 @@ struct CodeServicingTests {
 
   private func linkd() async throws -> (World, LinkdApp, Outside) {
     let world = try await World.start()
-    try await world.setOptions(["mfa-enabled": true])
-    let project = "/emulator/v1/projects/\(World.project)"
-    let shows = Recorder<String>()
     let outside = Outside(
-      code: { number in
-        let all = try await world.emulatorJSON("GET", "\(project)/verificationCodes")["verificationCodes"]
-        let mine = (all as? [[String: Any]] ?? []).filter { $0["phoneNumber"] as? String == number }
-        return Secret(try #require(mine.last?["code"] as? String))
-      },
-      authenticator: { key in
-        // Each code counts once (RFC 6238 5.2): the next one is of the period after.
-        let shown = try await world.run(["oathtool", "--totp", "-b", "-w", "5", "-"], stdin: "\(key.reveal())\n")
-        await shows.record(key.reveal())
-        let codes = shown.stdout.split(separator: "\n")
-        let uses = await shows.values.count { $0 == key.reveal() }
-        return Secret(String(codes[uses - 1]))
-      },
+      code: { number in Secret(try #require(try await world.messages(number).last)) },
+      authenticator: { key in Secret(try await world.totp(key.reveal())) },
       verify: { address in
         let app = try await LinkdService.connect(busAddress: world.bus.address).app("demo")
         try await app.applyActionCode(Secret(try await world.mail(address)))
       },
-      lapse: { _ = try await world.emulatorJSON("POST", "\(project)/recentLogin:lapse") })
+      lapse: { try await world.lapseLogins() })
     return (world, try await LinkdService.connect(busAddress: world.bus.address).app("demo"), outside)
   }
 
@@ -210,13 +196,7 @@ struct CodeServicingTests {
   @Test("linkd has second factors")
   func linkdFactors() async throws {
     let (world, app, outside) = try await linkd()
-    let config = "/identitytoolkit.googleapis.com/v2/projects/\(World.project)/config?updateMask=mfa"
-    let mfa = #"{"mfa":{"state":"ENABLED","enabledProviders":["PHONE_SMS"],"providerConfigs":[{"state":"ENABLED","#
-    let result = try await world.run([
-      "curl", "-fsS", "-X", "PATCH", "http://\(world.emulatorAddress)\(config)", "-H", "Authorization: Bearer owner",
-      "-H", "Content-Type: application/json", "-d", mfa + #""totpProviderConfig":{}}]}}"#,
-    ])
-    #expect(result.status == 0, "\(result.stderr)")
+    try await world.offerFactors()
     try await factors(app, outside)
   }
 

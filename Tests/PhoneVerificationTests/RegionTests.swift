@@ -31,7 +31,7 @@ struct RegionTests {
   @Test("the most particular variable that names a territory counts")
   func variables() {
     func code(_ telephone: String?, _ all: String?, _ language: String?) -> String? {
-      Region(telephone: telephone, all: all, language: language)?.code
+      Region(of: { ["LC_TELEPHONE": telephone, "LC_ALL": all, "LANG": language][$0] ?? nil })?.code
     }
     #expect(code("de_AT.UTF-8", "fr_FR.UTF-8", "en_US.UTF-8") == "AT")
     #expect(code(nil, "fr_FR.UTF-8", "en_US.UTF-8") == "FR")

@@ -66,9 +66,7 @@ extension World {
     case .provider:
       let flow = try await throughPage("facebook.com", claims(name), app: app)
       try await self.flow(flow, at: "succeeded")
-    case .phone:
-      let flow = try await begin("SignIn.SignInWithPhoneNumber", number, app: app)
-      try await prove(flow, by: .phone, name, number: number)
+    case .phone: try await signIn(phone: number, app: app)
     }
     return try await uid(app: app) ?? ""
   }
@@ -116,19 +114,17 @@ extension World {
     try await self.flow(flow, at: "succeeded")
   }
 
-  /// Gives the code of a second factor that is a phone.
+  /// Gives the code of a second factor that is a phone, and waits until that was enough.
   public func giveSecondFactor(_ flow: String, _ uid: String = "second") async throws {
     try await self.flow(flow, at: "second-factor-required")
-    try await tell(flow, "ChooseFactor", uid)
-    try await self.flow(flow, at: "waiting-for-code")
-    try await tell(flow, "ProvideCode", try await message(World.factorNumber))
+    try await choose(uid, flow)
+    try await answer(flow, World.factorNumber)
   }
 
   /// Calls a method of a flow's, which has to be taken.
-  public func tell(_ flow: String, _ member: String, _ arguments: String...) async throws {
-    let call = ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path"]
-    let result = try await run(
-      call + ["/org/linkd/Auth1/flow/\(flow)", "--method", "org.linkd.Auth1.Flow.\(member)"] + arguments + ["{}"])
+  public func tell(_ flow: String, _ member: String, _ argument: String? = nil) async throws {
+    let arguments = argument.map { [$0] } ?? []
+    let result = try await call(flow, member, arguments)
     guard result.status == 0 else { throw Failure(description: "\(member): \(result.stderr)\n\(log)") }
   }
 

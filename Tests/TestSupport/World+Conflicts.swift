@@ -160,6 +160,10 @@ extension World {
   /// Calls a method of a flow's.
   @discardableResult
   public func flow(_ id: String, _ member: String, _ arguments: String...) async throws -> Subprocess.Result {
+    try await call(id, member, arguments)
+  }
+
+  func call(_ id: String, _ member: String, _ arguments: [String]) async throws -> Subprocess.Result {
     let call = ["gdbus", "call", "--session", "--dest", "org.linkd.Auth1", "--object-path"]
     return try await run(
       call + ["/org/linkd/Auth1/flow/\(id)", "--method", "org.linkd.Auth1.Flow.\(member)"] + arguments + ["{}"])

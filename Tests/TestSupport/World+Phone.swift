@@ -52,8 +52,7 @@ extension World {
   /// Gives a code to a flow.
   @discardableResult
   public func answer(_ flow: String, code: String, to stage: String = "succeeded") async throws -> [String: Any] {
-    let given = try await self.flow(flow, "ProvideCode", code)
-    guard given.status == 0 else { throw Failure(description: "ProvideCode: \(given.stderr)\n\(log)") }
+    try await tell(flow, "ProvideCode", code)
     return try await self.flow(flow, at: stage)
   }
 
@@ -132,6 +131,16 @@ extension World {
   }
 
   // MARK: Second factors
+
+  /// Chooses a factor, and waits for what follows.
+  @discardableResult
+  public func choose(
+    _ uid: String?, _ flow: String, to stage: String = "waiting-for-code"
+  ) async throws -> [String: Any] {
+    guard let uid else { throw Failure(description: "no factor of that name") }
+    try await tell(flow, "ChooseFactor", uid)
+    return try await self.flow(flow, at: stage)
+  }
 
   /// An app that offers second factors, of a project that has authenticator apps.
   public func offerFactors(app: String = "demo", _ more: [String: Any] = [:]) async throws {

@@ -63,12 +63,9 @@ extension Command {
       }
       return ["region": .string(region.code)]
     }
-    guard !number.hasPrefix("+"), let region = localeRegion else { return [:] }
+    guard !number.hasPrefix("+"), let region = Region(of: { getenv($0).map { String(cString: $0) } }) else {
+      return [:]
+    }
     return ["region": .string(region.code)]
-  }
-
-  private static var localeRegion: Region? {
-    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-    return Region(telephone: value("LC_TELEPHONE"), all: value("LC_ALL"), language: value("LANG"))
   }
 }

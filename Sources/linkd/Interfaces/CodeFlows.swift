@@ -103,7 +103,10 @@ struct CodeFlows {
 
   /// Where a number without a calling code is dialled: nobody is taken to be anywhere.
   private func region(_ options: Options) throws(DBusError) -> Region? {
-    guard let code = try options.string("region") else { return .ofProcess }
+    guard let code = try options.string("region") else {
+      // As the daemon's own settings say.
+      return Region(of: { getenv($0).map { String(cString: $0) } })
+    }
     guard let region = Region(code) else {
       throw .invalidArgs("The option 'region' must be a country's two letters, such as 'AT'.")
     }
@@ -117,14 +120,6 @@ struct CodeFlows {
     } catch {
       throw AuthFailure(.invalidPhoneNumber, cause: error.cause)
     }
-  }
-}
-
-extension Region? {
-  /// As the daemon's own settings say.
-  fileprivate static var ofProcess: Region? {
-    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-    return Region(telephone: value("LC_TELEPHONE"), all: value("LC_ALL"), language: value("LANG"))
   }
 }
 
