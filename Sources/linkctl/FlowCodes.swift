@@ -16,8 +16,9 @@ extension FlowFollower {
     isAsking = true
     if readsCode { return nil }
     question = .code
-    Prompt.show(Texts.lookup(codePromptID(report), locale: context.locale))
+    // The question comes once nothing is shown any more: who is quick would type into the open.
     Echo.hide()
+    Prompt.show(Texts.lookup(codePromptID(report), locale: context.locale))
     return nil
   }
 

@@ -18,8 +18,13 @@ enum Prompt {
   /// The line typed, as it is, without showing it; nil at the end of input.
   static func secret(_ question: String) -> Secret<String>? {
     while true {
-      show(question)
-      let bytes = Input.typedLine(hide: Echo.hide, restore: Echo.restore)
+      // The question comes once nothing is shown any more: who is quick would type into the open.
+      let bytes = Input.typedLine(
+        hide: {
+          guard Echo.hide() else { return false }
+          show(question)
+          return true
+        }, restore: Echo.restore)
       show("\n")
       guard let bytes else { return nil }
       if let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) { return Secret(text) }
