@@ -56,6 +56,7 @@ extension Texts {
     "ask.new-password": "New password: ",
     "ask.new-password-again": "New password once more: ",
     "ask.code": "Code: ",
+    "ask.new-message": "Enter has a message sent: ",
     "ask.code-or-new": "Code (Enter alone sends a new one): ",
     "ask.code-or-other": "Code (o: use another second factor): ",
     "ask.code-or-new-or-other": "Code (Enter alone sends a new one, o: use another second factor): ",
@@ -122,6 +123,7 @@ extension Texts {
       "Now sign in to {email} as before, in another terminal: {command}. The new way is added by itself then.",
     "command.other-account": "Somebody has signed in with another address than {email}.",
     "command.wrong-token": "The token is wrong or too old. Get a new one from the app's own server, then try again.",
+    "command.goes-on-then": "Once that's done, {purpose} goes on. 'linkctl cancel {flow}' gives it up.",
     "command.goes-on": "No longer waiting. linkd goes on with it by itself: 'linkctl flows' shows it.",
     "command.several-apps":
       "There are several apps: {apps}. Say which one with --app, or choose one for good: 'linkctl app default {app}'.",

@@ -40,6 +40,7 @@ struct FlowAnswer: Sendable {
     case .waitingForEmail: "Give the address with 'linkctl email \(id) ADDRESS'."
     case .waitingForPassword: "Give the password with 'linkctl password \(id)'."
     case .waitingForConfirmation: "Agree with 'linkctl confirm \(id)', or 'linkctl cancel \(id)'."
+    case .waitingForCode where report.hasNoMessage: "Have a message sent with 'linkctl resend \(id)'."
     case .waitingForCode where report.isTOTP: "Give the code with 'linkctl code \(id)'."
     case .waitingForCode:
       "Give the code with 'linkctl code \(id)', or have a new one sent with 'linkctl resend \(id)'."

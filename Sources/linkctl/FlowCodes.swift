@@ -24,6 +24,7 @@ extension FlowFollower {
 
   private func codePromptID(_ report: FlowReport) -> String {
     if setup != nil { return "ask.code-or-uri" }
+    if report.hasNoMessage { return "ask.new-message" }
     let isChoice = factors.count > 1
     if report.isTOTP { return isChoice ? "ask.code-or-other" : "ask.code" }
     return isChoice ? "ask.code-or-new-or-other" : "ask.code-or-new"
@@ -39,6 +40,7 @@ extension FlowFollower {
       case "u" where setup != nil:
         showURI()
         return askForCode(report)
+      case _ where report.hasNoMessage: return askForCode(report)
       default: break
       }
     }

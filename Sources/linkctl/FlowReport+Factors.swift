@@ -41,6 +41,9 @@ extension FlowReport {
   /// Whether an authenticator app is being added, and the flow waits for its first code.
   var isEnrollingTOTP: Bool { stage == .waitingForCode && isTOTP && purpose == .enrollFactor }
 
+  /// Whether no message could be sent: there's no code to give.
+  var hasNoMessage: Bool { stage == .waitingForCode && !isTOTP && errorName != nil && details["code-length"] == nil }
+
   /// When the next message may be sent, in Unix seconds.
   var canResendAt: Int64? { details["can-resend-at"]?.asInteger }
 

@@ -64,6 +64,34 @@ extension SecondFactorTests {
     #expect(run.flow.verification?.attemptsLeft == 4 && run.flow.error == nil)
   }
 
+  // Attacks found that each detour gave five more tries, and a message at once.
+  @Test("going to another factor and back gives no more tries, and no earlier message")
+  func detours() throws {
+    var run = try Rig.waiting()
+    let moment = try #require(run.flow.canResendAt)
+    for detour in [Rig.otherPhone, Rig.app] {
+      #expect(run(Rig.choose(detour)).first == .save)
+      if run.stage == .starting { _ = run(CodeRig.sent) }
+      #expect(run(Rig.choose(Rig.phone)) == [.refuse(.rateLimited)])
+    }
+    for tries in [4, 3, 2] {
+      _ = run(Rig.provided(Rig.wrongCode))
+      _ = run(CodeRig.refused())
+      #expect(run.flow.verification?.attemptsLeft == tries)
+    }
+    run.now = moment
+    #expect(run(Rig.choose(Rig.phone)) == [.save, .sendCode])
+    _ = run(CodeRig.sent)
+    #expect(run.flow.verification?.attemptsLeft == 5, "a new message's code is another one")
+    #expect(run(Rig.choose(Rig.app)) == [.save])
+    #expect(run.flow.verification?.attemptsLeft == 2)
+    for _ in 0..<2 {
+      _ = run(Rig.provided(Rig.wrongCode))
+      _ = run(CodeRig.refused())
+    }
+    #expect(run.stage == .failed && run.flow.errorCause == "cause.last-code")
+  }
+
   @Test("a phone that no message could be sent to isn't kept waiting for the one to another")
   func missedChoice() throws {
     var run = try Rig.waiting()

@@ -93,7 +93,22 @@ extension Command {
     summary: "confirm who is signed in, the way they did sign in", example: "linkctl reauthenticate",
     options: [waitOption, pageOption, .passwordInput, .codeInput]
   ) { context throws(Failure) in
-    try start(context, Contract.Interface.account, "Reauthenticate", [], [:])
+    try tellParked(context)
+    return try start(context, Contract.Interface.account, "Reauthenticate", [], [:])
+  }
+
+  /// Says what goes on by itself once the person has confirmed who they are: it may be a deletion that they gave up.
+  private static func tellParked(_ context: Context) throws(Failure) {
+    let app = try context.appPath()
+    let paths = try context.property(Contract.rootPath, Contract.Interface.manager, "ActiveFlows").asPaths ?? []
+    for path in paths {
+      guard let properties = try? context.properties(path, Contract.Interface.flow) else { continue }
+      let report = FlowReport(path: path, properties: properties)
+      guard report.stage == .reauthenticationRequired, properties["App"]?.asPath == app else { continue }
+      let purpose = properties["Purpose"]?.asString ?? ""
+      context.output.note(
+        Texts.lookup("command.goes-on-then", locale: context.locale, ["purpose": purpose, "flow": report.id]))
+    }
   }
 
   /// The word after the method, or an answer.
