@@ -39,11 +39,13 @@ extension Texts {
       "The app's Firebase project sends no text messages, or none to that country. Use another way to sign in.",
     "cause.apple-revocation":
       "Before the account goes, Apple is told so, which takes a fresh sign-in with Apple.",
-    "reauthentication.oauth": "To go on, sign in with {provider} again.",
-    "reauthentication.password": "To go on, give the password of {email} again.",
-    "reauthentication.email-link": "To go on, sign in again by a link that is mailed to {email}.",
-    "reauthentication.custom": "To go on, sign in again in the app: it has a way of its own.",
-    "reauthentication.phone": "To go on, sign in again by a code that is sent to {phone-number}.",
+    "reauthentication.oauth": "This needs a fresh sign-in. Sign in with {provider} again, and it goes on.",
+    "reauthentication.password": "This needs a fresh sign-in. Give the password of {email} again, and it goes on.",
+    "reauthentication.email-link":
+      "This needs a fresh sign-in. Sign in by a link that is mailed to {email}, and it goes on.",
+    "reauthentication.custom": "This needs a fresh sign-in. Sign in again in the app, which has a way of its own.",
+    "reauthentication.phone":
+      "This needs a fresh sign-in. Sign in by a code that is sent to {phone-number}, and it goes on.",
     "notice.second-factor-needed": "One step is left: a code from your second factor. Go back to the app.",
   ]
 }

@@ -168,6 +168,7 @@ struct SecondFactorSignInTests {
     let flow = try #require(opened.last?["flow"] as? String, "\(opened)")
     try await world.flow(flow, at: "waiting-for-email")
     #expect(try await world.flow(flow, "ProvideEmail", ada.address).status == 0)
+    try await world.flow(flow, at: "second-factor-required")
     try await world.choose(ada.factors["Mobile"], flow)
     try await world.answer(flow, PhoneTests.number)
     #expect(try await world.uid() == ada.uid)
