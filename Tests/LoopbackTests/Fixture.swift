@@ -143,6 +143,22 @@ func listeningSockets(at port: UInt16) throws -> Set<String> {
   Set(try rows(at: port).filter { $0.state == "0A" }.map(\.inode))
 }
 
+/// Whether none of the sockets listens any more. A program that another test starts at this moment has them, too, until it's
+/// running.
+func areClosed(_ sockets: Set<String>, at port: UInt16) async throws -> Bool {
+  try await eventually { try listeningSockets(at: port).isDisjoint(with: sockets) }
+}
+
+/// Tries again what needs a port that such a program may still have; the last error after 10 s.
+func retried<Result>(_ make: () async throws -> Result) async throws -> Result {
+  var result: Result?
+  _ = await eventually {
+    result = try? await make()
+    return result != nil
+  }
+  return if let result { result } else { try await make() }
+}
+
 /// Looks again until `condition` holds; gives up after 10 s.
 func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
   let deadline = ContinuousClock.now + .seconds(10)
