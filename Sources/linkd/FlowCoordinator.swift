@@ -6,7 +6,7 @@ import SessionStore
 /// Performs what the flow machines want: the only place where rows, requests and signals of flows meet.
 ///
 /// The commits are in FlowCommits.swift, the requests in FlowRequests.swift and FlowAuthorizations.swift, where browsers come
-/// back in FlowReturns.swift, the ends in FlowLifetimes.swift.
+/// back in FlowReturns.swift, the ends in FlowEnds.swift and FlowLifetimes.swift.
 @LoopActor
 final class FlowCoordinator {
   /// Seconds a finished flow stays readable (contract: Flow).
@@ -87,10 +87,13 @@ final class FlowCoordinator {
   }
 
   /// Starts a flow that a caller asked for, by its first event. The row is committed when this returns.
-  func start(_ flow: Flow, _ event: FlowEvent = .started) throws(AuthFailure) {
+  /// `browser` is how one is to be opened for it, where the caller doesn't do that.
+  func start(_ flow: Flow, _ event: FlowEvent = .started, browser: BrowserWish? = nil) throws(AuthFailure) {
     if let recipient = flow.recipient { try countMail(to: recipient) }
     try add(flow, event)
     if let starter = flow.starter { starters[flow.id] = starter }
+    // It's opened in a later turn of the loop.
+    browsing[flow.id] = browser
   }
 
   /// A flow that a link made: nobody here asked for the mail.
@@ -259,53 +262,6 @@ final class FlowCoordinator {
     }
     if flow.stage.isEnd != (old?.stage.isEnd ?? true) { services.broadcast.managerProperties(["ActiveFlows"]) }
     for waiter in waiters.removeValue(forKey: flow.id) ?? [] { waiter.resume() }
-  }
-
-  // MARK: Ends
-
-  private func ended(_ flow: Flow) {
-    onNews(flow)
-    hideLater(flow.id)
-    if flow.stage == .cancelled || flow.stage == .expired { returns.release(flow.id) }
-    browsing.removeValue(forKey: flow.id)
-    appleTokens.removeValue(forKey: flow.id)
-    switch (flow.purpose, flow.stage) {
-    case (.signIn, .succeeded):
-      dropStrangers(flow)
-      offerConflicts(flow.key)
-      goOn(after: flow)
-    // Who was to be linked, and switched.
-    case (.link, .succeeded) where flow.protectedUID == nil:
-      dropStrangers(flow)
-      offerConflicts(flow.key)
-    case (.reauthenticate, .succeeded): goOn(after: flow)
-    case (.deleteUser, .succeeded) where !isOthersNow(flow): dropAll(of: flow.key, but: flow.id)
-    default: break
-    }
-  }
-
-  /// What was parked until the user has signed in again.
-  private func goOn(after flow: Flow) {
-    guard let uid = keeper(flow.key)?.machine.user?.uid else { return }
-    for parked in parked(until: flow, by: uid) { feed(parked.id, .reauthenticated) }
-  }
-
-  /// What waits for `uid` to sign in again as `flow` does: by reauthentication, or, where the server has ended the session, in
-  /// any way. A plain sign-in isn't meant for what somebody else may have left waiting.
-  func parked(until flow: Flow, by uid: String) -> [Flow] {
-    live.filter {
-      $0.key == flow.key && $0.stage == .reauthenticationRequired && $0.protectedUID == uid
-        && (flow.purpose == .reauthenticate || flow.purpose == .signIn && $0.error == .tokenRevoked)
-    }
-  }
-
-  /// Somebody else is signed in now: what was parked for who was before is given up, or it would be done unasked one day.
-  private func dropStrangers(_ flow: Flow) {
-    guard let uid = keeper(flow.key)?.machine.user?.uid else { return }
-    let strangers = live.filter {
-      $0.key == flow.key && $0.stage == .reauthenticationRequired && $0.protectedUID.map { $0 != uid } ?? false
-    }
-    handleAll(.cancelRequested, strangers.map(\.id))
   }
 }
 

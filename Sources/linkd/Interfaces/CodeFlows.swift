@@ -81,14 +81,7 @@ struct CodeFlows {
       let number = try Self.number(typed, region)
       try check(number)
       flow.phoneNumber = number
-      flow.opensBrowser = wish != nil
-      tree.coordinator.browsing[flow.id] = wish
-      do throws(AuthFailure) {
-        try tree.coordinator.start(flow)
-      } catch {
-        tree.coordinator.browsing[flow.id] = nil
-        throw error
-      }
+      try tree.coordinator.start(flow, browser: wish)
     }
     return row.id
   }

@@ -40,15 +40,8 @@ struct ProviderSignIns {
       var flow = row
       try checkLink(flow)
       flow.authorizationOptions = wanted
-      flow.opensBrowser = wish != nil
       flow.linkTokenHash = try tree.services.links.hash(for: flow)
-      tree.coordinator.browsing[flow.id] = wish
-      do throws(AuthFailure) {
-        try tree.coordinator.start(flow)
-      } catch {
-        tree.coordinator.browsing[flow.id] = nil
-        throw error
-      }
+      try tree.coordinator.start(flow, browser: wish)
     }
     return row.id
   }
